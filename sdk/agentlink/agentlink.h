@@ -1,7 +1,7 @@
 /* sdk/agentlink/agentlink.h - the client of berth-agent.
  *
- * A backend that can carry a byte stream to an agent begins its struct berth_sandbox with
- * a struct agentlink and takes the tables below; it overrides one function of a table by
+ * A backend that can carry a byte stream to an agent begins its struct berth_handle with a
+ * struct agentlink and takes the tables below; it overrides one function of a table by
  * writing a table of its own from the names.  No threads, no globals: each operation opens
  * one stream through the transport and closes it. */
 #ifndef BERTH_SDK_AGENTLINK_AGENTLINK_H
@@ -23,7 +23,7 @@ struct agentlink_transport
   int (*was_out_of_memory) (void *context);
 };
 
-/* First member of the backend's struct berth_sandbox.  All pointers stay the backend's. */
+/* First member of the backend's struct berth_handle.  All pointers stay the backend's. */
 struct agentlink
 {
   uint64_t magic;
@@ -36,7 +36,7 @@ struct agentlink
 void agentlink_init (struct agentlink *link, const struct agentlink_transport *transport, const void *token,
                      size_t token_size);
 
-/* connect () for an agent that listens on the unix socket PATH: a descriptor or -1 after fail.
+/* A transport's connect for an agent that listens on the unix socket PATH: a descriptor or -1 after fail.
  * Waits for room in the backlog until the call ends.  A missing or dead socket is UNREACHABLE. */
 int agentlink_connect_unix (struct berth_call *call, const char *path);
 
@@ -48,27 +48,27 @@ extern const struct berth_commands_ops agentlink_commands;
 extern const struct berth_files_ops agentlink_files;
 extern const struct berth_workspace_ops agentlink_workspace;
 
-int agentlink_run (struct berth_call *call, struct berth_sandbox *sandbox, const struct berth_run *run,
+int agentlink_run (struct berth_call *call, struct berth_handle *handle, const struct berth_run *run,
                    const struct berth_run_sink *sink);
-int agentlink_read (struct berth_call *call, struct berth_sandbox *sandbox, const char *path,
+int agentlink_read (struct berth_call *call, struct berth_handle *handle, const char *path,
                     const struct berth_read *how, const struct berth_read_sink *sink);
-int agentlink_write (struct berth_call *call, struct berth_sandbox *sandbox, const char *path,
+int agentlink_write (struct berth_call *call, struct berth_handle *handle, const char *path,
                      const struct berth_change *how, const struct berth_source *source);
-int agentlink_list (struct berth_call *call, struct berth_sandbox *sandbox, const char *path,
+int agentlink_list (struct berth_call *call, struct berth_handle *handle, const char *path,
                     const struct berth_read *how, const struct berth_entry_sink *sink);
-int agentlink_stat (struct berth_call *call, struct berth_sandbox *sandbox, const char *path,
+int agentlink_stat (struct berth_call *call, struct berth_handle *handle, const char *path,
                     const struct berth_read *how, const struct berth_entry_sink *sink);
-int agentlink_make_directory (struct berth_call *call, struct berth_sandbox *sandbox, const char *path,
+int agentlink_make_directory (struct berth_call *call, struct berth_handle *handle, const char *path,
                               const struct berth_change *how);
-int agentlink_move (struct berth_call *call, struct berth_sandbox *sandbox, const char *from, const char *to,
+int agentlink_move (struct berth_call *call, struct berth_handle *handle, const char *from, const char *to,
                     const struct berth_change *how);
-int agentlink_remove (struct berth_call *call, struct berth_sandbox *sandbox, const char *path,
+int agentlink_remove (struct berth_call *call, struct berth_handle *handle, const char *path,
                       const struct berth_change *how);
-int agentlink_set_attributes (struct berth_call *call, struct berth_sandbox *sandbox, const char *path,
+int agentlink_set_attributes (struct berth_call *call, struct berth_handle *handle, const char *path,
                               const struct berth_change *how);
-int agentlink_export_tar (struct berth_call *call, struct berth_sandbox *sandbox,
+int agentlink_export_tar (struct berth_call *call, struct berth_handle *handle,
                           const struct berth_tar_limits *limits, const struct berth_tar_sink *sink);
-int agentlink_import_tar (struct berth_call *call, struct berth_sandbox *sandbox,
+int agentlink_import_tar (struct berth_call *call, struct berth_handle *handle,
                           const struct berth_tar_limits *limits, const struct berth_source *source);
 
 /* ---- what a backend itself asks of the agent ---- */
