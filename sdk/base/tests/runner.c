@@ -1,0 +1,134 @@
+#include "sdk/base/tests/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* CUnit's test functions take no argument, so what belongs to the running test is here. */
+static const char *skip_reason;
+static const char *running_name;
+
+void
+berth_test_skip (const char *reason)
+{
+  skip_reason = reason;
+}
+
+static void
+say_hang (int signal_number)
+{
+  static const char text[] = "HANG ";
+
+  if (write (STDOUT_FILENO, text, sizeof text - 1) > 0
+      && write (STDOUT_FILENO, running_name, strlen (running_name)) > 0)
+    (void) !write (STDOUT_FILENO, "\n", 1);
+  _exit (1);
+}
+
+static unsigned int
+test_seconds (void)
+{
+  const char *text = getenv ("BERTH_TEST_TIMEOUT");
+  unsigned long seconds = text != NULL ? strtoul (text, NULL, 10) : 0;
+
+  return seconds > 0 && seconds < 86400 ? (unsigned int) seconds : 300;
+}
+
+static void
+print_failures (void)
+{
+  const CU_FailureRecord *failure;
+
+  for (failure = CU_get_failure_list (); failure != NULL; failure = failure->pNext)
+    printf ("     %s:%u: %s\n", failure->strFileName, failure->uiLineNumber, failure->strCondition);
+}
+
+/* Returns 0 passed, 1 failed, 2 skipped. */
+static int
+run_one (CU_pSuite suite, CU_pTest test)
+{
+  bool failed;
+
+  skip_reason = NULL;
+  running_name = test->pName;
+  alarm (test_seconds ());
+  failed = CU_run_test (suite, test) != CUE_SUCCESS || CU_get_number_of_failures () > 0;
+  alarm (0);
+  if (failed)
+    {
+      printf ("FAIL %s\n", test->pName);
+      print_failures ();
+    }
+  else if (skip_reason != NULL)
+    printf ("SKIP %s: %s\n", test->pName, skip_reason);
+  else
+    printf ("PASS %s\n", test->pName);
+  fflush (stdout);
+  return failed ? 1 : skip_reason != NULL ? 2 : 0;
+}
+
+/* The filter is read from /proc so that a test's main stays one line. */
+static char *
+read_filter (void)
+{
+  static char line[4096];
+  int fd = open ("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  ssize_t size = fd >= 0 ? read (fd, line, sizeof line - 1) : 0;
+  size_t first;
+
+  if (fd >= 0)
+    close (fd);
+  line[size > 0 ? size : 0] = '\0';
+  first = strlen (line) + 1;
+  return (ssize_t) first < size ? line + first : NULL;
+}
+
+static int
+run_all (CU_pSuite suite, const struct berth_test *tests)
+{
+  const char *filter = read_filter ();
+  unsigned int counts[3] = { 0, 0, 0 };
+
+  for (; tests->name != NULL; tests++)
+    {
+      CU_pTest test;
+
+      if (filter != NULL && strstr (tests->name, filter) == NULL)
+        continue;
+      test = CU_add_test (suite, tests->name, tests->run);
+      if (test == NULL)
+        {
+          printf ("FAIL %s: %s\n", tests->name, CU_get_error_msg ());
+          counts[1]++;
+          continue;
+        }
+      counts[run_one (suite, test)]++;
+    }
+  printf ("%u passed, %u failed, %u skipped\n", counts[0], counts[1], counts[2]);
+  if (counts[1] > 0 || (counts[0] == 0 && counts[2] == 0))
+    return 1;
+  return counts[0] == 0 ? 77 : 0;
+}
+
+int
+berth_test_main (const char *name, const struct berth_test *tests)
+{
+  struct sigaction action = { .sa_handler = say_hang };
+  CU_pSuite suite;
+  int status;
+
+  sigaction (SIGALRM, &action, NULL);
+  if (CU_initialize_registry () != CUE_SUCCESS || (suite = CU_add_suite (name, NULL, NULL)) == NULL)
+    {
+      fprintf (stderr, "%s: %s\n", name, CU_get_error_msg ());
+      return 1;
+    }
+  status = run_all (suite, tests);
+  CU_cleanup_registry ();
+  return status;
+}

@@ -1,0 +1,22 @@
+/* runner.h - how every CUnit program of the tree runs and reports. */
+#ifndef BERTH_TEST_RUNNER_H
+#define BERTH_TEST_RUNNER_H
+
+#include <CUnit/CUnit.h>
+
+struct berth_test
+{
+  const char *name; /* begins with the clause or case it shows, where there is one */
+  void (*run) (void);
+};
+
+/* Runs the tests of `tests`, which ends with a NULL name, one line each, then "N passed, N failed,
+ * N skipped".  argv[1], where given, is a part of the names to run.  Returns what main returns:
+ * 0, 1, or 77 when every test was skipped.  A test that takes longer than BERTH_TEST_TIMEOUT
+ * seconds (300) ends the program. */
+int berth_test_main (const char *suite, const struct berth_test *tests);
+
+/* Says that the running test cannot be made here.  The test itself returns after that. */
+void berth_test_skip (const char *reason);
+
+#endif
