@@ -1,0 +1,426 @@
+/* berth/berth.h - the application API of libberth.
+ *
+ * A host (struct berth_host) is an opened state directory with its backends.  Handles are
+ * opaque, every function may be called from any thread, and there are no globals: a process
+ * may hold several hosts.  A handle may be used by several threads at once, except that its
+ * `close` must be the last call on it.  Functions block; a struct berth_cancel ends them early.
+ *
+ * Functions return 0, or -1 with *ERROR filled (ERROR may be NULL).  Texts in results live
+ * until the callback that was given them returns or, in result structs, until the matching
+ * `_clear`; texts given to a function need to live only until it returns.
+ *
+ * Options are structs that begin with their size and are initialised with their _INIT macro,
+ * so that a program compiled today works with a later library.  A number left at BERTH_UNSET
+ * takes the default; zero and negative numbers are refused, never read as "unlimited".
+ *
+ * Everything is since 0.1. */
+#ifndef BERTH_BERTH_H
+#define BERTH_BERTH_H
+
+#include <berth/errors.h>
+#include <berth/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A number that was not given. */
+#define BERTH_UNSET INT64_MIN
+
+struct berth_host;
+struct berth_sandbox;
+struct berth_cancel;
+
+/* Version of the library, such as "0.1.0"; static. */
+BERTH_EXPORT const char *berth_version (void);
+
+/* ---- errors ---- */
+
+/* Owned by the caller, plain memory: copy it as you like.  Texts are redacted. */
+struct berth_error
+{
+  uint32_t code;        /* enum berth_error_code */
+  uint32_t http_status; /* code / 100, or the service's own where it is known */
+  int64_t retry_after_ms; /* with RATE_LIMITED and UNREACHABLE; else 0 */
+  char message[1024];   /* names the thing: got, want */
+  char hint[512];       /* what to do; may be empty */
+  char backend[64];     /* instance that failed; may be empty */
+};
+
+/* "SANDBOX_NOT_FOUND" and the like; "UNKNOWN" for a code that this library does not know.
+ * Static. */
+BERTH_EXPORT const char *berth_error_name (uint32_t code);
+
+/* ---- cancellation ---- */
+
+/* One token may be given to several calls; it stays triggered. */
+BERTH_EXPORT int berth_cancel_new (struct berth_cancel **out, struct berth_error *error);
+/* Async-signal-safe. */
+BERTH_EXPORT void berth_cancel_trigger (struct berth_cancel *cancel);
+/* 1 once triggered. */
+BERTH_EXPORT int berth_cancel_triggered (const struct berth_cancel *cancel);
+/* NULL is allowed; no call may be using it any more. */
+BERTH_EXPORT void berth_cancel_free (struct berth_cancel *cancel);
+
+/* ---- the host ---- */
+
+enum berth_host_flag
+{
+  BERTH_HOST_ALLOW_TEST_BACKENDS = 1 /* backends that execute nothing may be used */
+};
+
+struct berth_host_options
+{
+  uint32_t struct_size;
+  uint32_t flags;           /* enum berth_host_flag */
+  const char *state_dir;    /* NULL: BERTH_STATE_DIR, else /var/lib/berth or the XDG one */
+  const char *runtime_dir;  /* NULL: BERTH_RUNTIME_DIR, else /run/berth or below XDG_RUNTIME_DIR */
+  const char *config_file;  /* NULL: BERTH_CONFIG, else the user's, then the system's berth.conf */
+  const char *backend_path; /* colon-separated directories searched before the installed one */
+  const char *owner;        /* whose sandboxes; NULL: the user's name */
+  /* Log lines and warnings (enum berth_level), from any thread; NULL: nothing is logged. */
+  void (*log) (void *context, uint32_t level, const char *line);
+  void *log_context;
+};
+#define BERTH_HOST_OPTIONS_INIT                                                                   \
+  { sizeof (struct berth_host_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* Opens the state, making it on first use; loads no backend.  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_host_open (const struct berth_host_options *options, struct berth_host **out,
+                                  struct berth_error *error);
+/* Every sandbox of it must be closed.  Backends stay loaded.  NULL is allowed. */
+BERTH_EXPORT void berth_host_close (struct berth_host *host);
+
+/* ---- sandboxes ---- */
+
+struct berth_create_options
+{
+  uint32_t struct_size;
+  uint32_t minimum_tier; /* enum berth_tier; 0: no requirement */
+  const char *name;      /* unique per owner; NULL: none.  [a-z0-9]([a-z0-9._-]{0,62}) */
+  const char *backend;   /* instance name; NULL: the default one */
+  const char *image;     /* NULL: the backend's default */
+  const char *user;      /* of commands that name none; NULL: the sandbox user */
+  const char *request_id;                /* idempotency key; the same key gives the same sandbox */
+  const struct berth_pair *environment;  /* of every command */
+  uint64_t environment_count;
+  const struct berth_pair *labels;       /* the caller's metadata */
+  uint64_t label_count;
+  const struct berth_policy *network;    /* NULL: deny */
+  int64_t memory_bytes;
+  int64_t cpu_milli;
+  int64_t pids;
+  int64_t disk_bytes;
+  int64_t tmp_bytes;
+  int64_t open_files;
+  int64_t ttl_ms;
+  int64_t timeout_ms;    /* deadline of the create itself */
+  uint32_t owned;        /* 1: ends within seconds when this process goes away or closes the handle */
+  uint32_t forbid_root;  /* 1: no command runs as uid 0 */
+  uint32_t best_effort;  /* 1: limits that cannot be enforced are left out and shown, not refused */
+  uint32_t reserved;
+  struct berth_cancel *cancel;
+  /* Progress of long work; TOTAL 0: not known.  NULL: none. */
+  void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
+  void *progress_context;
+};
+#define BERTH_CREATE_OPTIONS_INIT                                                                 \
+  { sizeof (struct berth_create_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, BERTH_UNSET, \
+    BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, 0, 0, 0, 0, NULL, \
+    NULL, NULL }
+
+/* Makes a sandbox.  On failure nothing is left behind.  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options,
+                                       struct berth_sandbox **out, struct berth_error *error);
+
+/* Finds one by id, name, or a prefix of an id that only one sandbox has.  SANDBOX_NOT_FOUND;
+ * CONFLICT when the prefix is ambiguous (the message names the candidates).  Does not touch
+ * the sandbox: it neither resumes it nor moves its end. */
+BERTH_EXPORT int berth_sandbox_open (struct berth_host *host, const char *name, struct berth_sandbox **out,
+                                     struct berth_error *error);
+
+/* Lets go of the handle; the sandbox lives on, unless it was created `owned`.  NULL is allowed. */
+BERTH_EXPORT void berth_sandbox_close (struct berth_sandbox *sandbox);
+
+/* The id, "sb-" and 20 characters; lives as long as the handle. */
+BERTH_EXPORT const char *berth_sandbox_id (const struct berth_sandbox *sandbox);
+
+/* What became of a sandbox that was to be destroyed.  A struct, so that it cannot be mistaken
+ * for a boolean. */
+enum berth_outcome
+{
+  BERTH_OUTCOME_CONFIRMED = 1,    /* proven gone */
+  BERTH_OUTCOME_UNCONFIRMED = 2,  /* asked, not proven: the record is kept */
+  BERTH_OUTCOME_REFUSED = 3,      /* the runtime will not remove it: the record is kept */
+  BERTH_OUTCOME_RETAINED = 4,     /* not ours to destroy: nothing was done */
+  BERTH_OUTCOME_NOTHING_NAMED = 5 /* nothing had been made: only the record was there */
+};
+struct berth_destruction
+{
+  uint32_t outcome; /* enum berth_outcome */
+  uint32_t reserved;
+  char detail[256]; /* for people: what was observed */
+};
+
+/* Ends and removes it and proves it.  The outcome tells; -1 only when it could not even be
+ * tried.  The handle still has to be closed.  OUT may be NULL. */
+BERTH_EXPORT int berth_sandbox_destroy (struct berth_sandbox *sandbox, struct berth_destruction *out,
+                                        struct berth_error *error);
+
+/* Cleanup attribute for scoped use: destroys the sandbox and closes the handle on every way
+ * out of the scope.
+ *
+ *   BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL; */
+BERTH_EXPORT void berth_sandbox_cleanup (struct berth_sandbox **sandbox);
+#define BERTH_AUTO_SANDBOX __attribute__ ((cleanup (berth_sandbox_cleanup)))
+
+/* Everything that is known of a sandbox.  Numbers are those in force; 0 where nothing is
+ * enforced (see `enforced`). */
+struct berth_sandbox_info
+{
+  uint32_t struct_size;
+  uint32_t tier; /* enum berth_tier, of this instance */
+  const char *id;
+  const char *name;    /* or NULL */
+  const char *owner;
+  const char *backend; /* instance name */
+  const char *state;   /* creating running paused stopped destroying failed; "unreachable" when it cannot be asked */
+  const char *image;
+  const char *native_id;
+  const char *runtime; /* for people; or NULL */
+  const char *evidence_url;  /* of the tier; or NULL */
+  const char *evidence_date; /* or NULL */
+  const struct berth_pair *labels;
+  uint64_t label_count;
+  const struct berth_pair *environment; /* secret values are left out */
+  uint64_t environment_count;
+  uint64_t capabilities; /* BERTH_CAP_* of this instance */
+  uint64_t enforced;     /* BERTH_SPEC_* in force */
+  uint64_t posture;      /* BERTH_POSTURE_* that hold */
+  int64_t created_wall_ms;
+  struct berth_expiry expiry; /* kind 0: not known */
+  uint64_t memory_bytes;
+  uint64_t disk_bytes;
+  uint64_t tmp_bytes;
+  uint32_t cpu_milli;
+  uint32_t pids;
+  uint32_t open_files;
+  uint32_t network_default; /* enum berth_action */
+};
+
+/* Calls VISIT once with what is known now; asks the backend for the state. */
+BERTH_EXPORT int berth_sandbox_inspect (struct berth_sandbox *sandbox,
+                                        void (*visit) (void *context, const struct berth_sandbox_info *info),
+                                        void *context, struct berth_error *error);
+
+struct berth_list_options
+{
+  uint32_t struct_size;
+  uint32_t all_owners; /* 1: not only the host's own */
+  const char *backend; /* NULL: every one */
+  const struct berth_pair *labels; /* all must match; a NULL value matches any */
+  uint64_t label_count;
+};
+#define BERTH_LIST_OPTIONS_INIT                                                                   \
+  { sizeof (struct berth_list_options), 0, NULL, NULL, 0 }
+
+/* Calls VISIT for every sandbox, oldest first, until it returns non-zero.  One whose backend
+ * cannot be asked is told with state "unreachable".  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_sandbox_list (struct berth_host *host, const struct berth_list_options *options,
+                                     int (*visit) (void *context, const struct berth_sandbox_info *info),
+                                     void *context, struct berth_error *error);
+
+/* ---- commands ---- */
+
+struct berth_exec_options
+{
+  uint32_t struct_size;
+  uint32_t argument_count;
+  const char *const *arguments; /* executed as is, no shell */
+  const struct berth_pair *environment;
+  uint64_t environment_count;
+  const char *workdir;  /* absolute, or relative to /workspace; NULL: /workspace */
+  const char *user;     /* NULL: the sandbox's default */
+  int64_t timeout_ms;   /* of the command */
+  int64_t max_output_bytes; /* both streams together; what is above is counted and dropped */
+  struct berth_cancel *cancel;
+  /* Output as it comes; non-zero ends the command.  NULL: collected into the result. */
+  int (*output) (void *context, uint32_t stream, const void *bytes, size_t size);
+  void *output_context;
+};
+#define BERTH_EXEC_OPTIONS_INIT                                                                   \
+  { sizeof (struct berth_exec_options), 0, NULL, NULL, 0, NULL, NULL, BERTH_UNSET, BERTH_UNSET, NULL, NULL, NULL }
+
+/* Owned by the caller; free its memory with berth_exec_result_clear. */
+struct berth_exec_result
+{
+  uint32_t reason;  /* enum berth_reason */
+  int32_t code;     /* EXITED: the status; else -1 */
+  int32_t signal;   /* 0: none, or not known */
+  int32_t status;   /* as a shell tells it: code, 124 timeout, 128 + signal */
+  uint32_t streamed;  /* 1: the output went to the callback and the texts are empty */
+  uint32_t truncated; /* 1: bytes above the limit were dropped */
+  uint32_t pipe_held; /* 1: background processes still hold the output */
+  uint32_t reserved;
+  uint64_t duration_ns;
+  uint64_t dropped_bytes;
+  char *stdout_bytes; /* NUL-terminated after stdout_size bytes; NULL when streamed */
+  size_t stdout_size;
+  char *stderr_bytes;
+  size_t stderr_size;
+};
+
+/* Runs one command with an empty standard input and waits for its end.  A command that fails,
+ * times out or is killed is a result, not an error.  Cancelling ends its whole process tree. */
+BERTH_EXPORT int berth_sandbox_run (struct berth_sandbox *sandbox, const struct berth_exec_options *options,
+                                    struct berth_exec_result *out, struct berth_error *error);
+BERTH_EXPORT void berth_exec_result_clear (struct berth_exec_result *result);
+
+/* ---- files ----
+ * Paths are literal, absolute or relative to /workspace.  Reads go anywhere the sandbox may
+ * read, writes only below /workspace. */
+
+struct berth_file_options
+{
+  uint32_t struct_size;
+  uint32_t flags;      /* BERTH_FILE_OPTION_* */
+  const char *owner;   /* account of the sandbox; NULL: the sandbox user */
+  const char *group;
+  int64_t mode;        /* permission bits; BERTH_UNSET: 0644, directories 0755 */
+  int64_t max_bytes;   /* read: PAYLOAD_TOO_LARGE above it */
+  int64_t offset;      /* read: from here; BERTH_UNSET: 0 */
+  int64_t length;      /* read: at most so many bytes; BERTH_UNSET: to the end */
+  struct berth_cancel *cancel;
+};
+#define BERTH_FILE_OPTION_NEW 1u        /* CONFLICT when it exists */
+#define BERTH_FILE_OPTION_PARENTS 2u     /* make missing parents (write does so anyway) */
+#define BERTH_FILE_OPTION_RECURSIVE 4u   /* remove, set_attributes: the tree below too */
+#define BERTH_FILE_OPTION_MISSING_OK 8u  /* remove: a missing path succeeds */
+#define BERTH_FILE_OPTION_FOLLOW 16u     /* stat: the target of a link */
+#define BERTH_FILE_OPTIONS_INIT                                                                   \
+  { sizeof (struct berth_file_options), 0, NULL, NULL, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, NULL }
+
+/* Streams a file; SINK returns non-zero to stop, which makes the call fail with CANCELLED. */
+BERTH_EXPORT int berth_file_read (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+                                  int (*sink) (void *context, const void *bytes, size_t size), void *context,
+                                  struct berth_error *error);
+/* Streams into a file that appears at once or not at all.  SOURCE returns the bytes it has
+ * put into the buffer, 0 at the end, -1 to give up.  SIZE is exact or BERTH_UNKNOWN_SIZE. */
+BERTH_EXPORT int berth_file_write (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+                                   uint64_t size, int64_t (*source) (void *context, void *bytes, size_t size), void *context,
+                                   struct berth_error *error);
+BERTH_EXPORT int berth_file_list (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+                                  int (*visit) (void *context, const struct berth_file_info *info), void *context,
+                                  struct berth_error *error);
+BERTH_EXPORT int berth_file_stat (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+                                  int (*visit) (void *context, const struct berth_file_info *info), void *context,
+                                  struct berth_error *error);
+BERTH_EXPORT int berth_file_make_directory (struct berth_sandbox *sandbox, const char *path,
+                                            const struct berth_file_options *options, struct berth_error *error);
+BERTH_EXPORT int berth_file_move (struct berth_sandbox *sandbox, const char *from, const char *to,
+                                  const struct berth_file_options *options, struct berth_error *error);
+BERTH_EXPORT int berth_file_remove (struct berth_sandbox *sandbox, const char *path,
+                                    const struct berth_file_options *options, struct berth_error *error);
+BERTH_EXPORT int berth_file_set_attributes (struct berth_sandbox *sandbox, const char *path,
+                                            const struct berth_file_options *options, struct berth_error *error);
+
+/* ---- the workspace ---- */
+
+struct berth_workspace_options
+{
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t max_bytes; /* PAYLOAD_TOO_LARGE while streaming */
+  struct berth_cancel *cancel;
+};
+#define BERTH_WORKSPACE_OPTIONS_INIT                                                              \
+  { sizeof (struct berth_workspace_options), 0, BERTH_UNSET, NULL }
+
+/* A pax tar of /workspace.  REPORT may be NULL; it says what was lost or moved meanwhile. */
+BERTH_EXPORT int berth_workspace_export (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
+                                         int (*sink) (void *context, const void *bytes, size_t size), void *context,
+                                         struct berth_tar_report *report, struct berth_error *error);
+BERTH_EXPORT int berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
+                                         int64_t (*source) (void *context, void *bytes, size_t size), void *context,
+                                         struct berth_error *error);
+
+/* ---- backends ---- */
+
+/* One capability of the table that drives registration, the harness and every message. */
+struct berth_capability_info
+{
+  uint64_t bit;
+  const char *name;  /* "PROCESS_SESSIONS" */
+  const char *group; /* "processes"; NULL: no functions */
+  const char *help;  /* one line */
+  uint64_t needs;    /* other bits */
+};
+/* Capability INDEX of the table, or NULL past its end.  Static. */
+BERTH_EXPORT const struct berth_capability_info *berth_capability (uint32_t index);
+/* "container" and the like; "unknown" for a rank that has no name.  Static. */
+BERTH_EXPORT const char *berth_tier_name (uint32_t tier);
+/* The rank for a name, or -1. */
+BERTH_EXPORT int berth_tier_parse (const char *name);
+/* 1 when TIER meets MINIMUM; UNKNOWN never does. */
+BERTH_EXPORT int berth_tier_satisfies (uint32_t tier, uint32_t minimum);
+/* "memory", "pids" and the like for one BERTH_SPEC_* bit; NULL for one without a name.  Static. */
+BERTH_EXPORT const char *berth_spec_name (uint64_t bit);
+
+/* How a backend instance stands. */
+enum berth_backend_status
+{
+  BERTH_BACKEND_READY = 1,      /* loaded and opened */
+  BERTH_BACKEND_REFUSED = 2,    /* a file that was refused: see `problems` */
+  BERTH_BACKEND_DISABLED = 3,   /* installed, not enabled */
+  BERTH_BACKEND_MISSING = 4,    /* enabled or configured, but there is no such file */
+  BERTH_BACKEND_MISCONFIGURED = 5 /* loaded; its settings are wrong */
+};
+struct berth_backend_info
+{
+  uint32_t struct_size;
+  uint32_t status;    /* enum berth_backend_status */
+  const char *name;   /* of the instance */
+  const char *plugin; /* name of the backend it is an instance of */
+  const char *file;   /* NULL when missing */
+  const char *version;
+  const char *summary;
+  uint64_t capabilities;
+  struct berth_array claims;   /* struct berth_claim of <berth/backend.h> */
+  struct berth_array settings; /* struct berth_setting of <berth/backend.h> */
+  const char *const *problems; /* what is wrong (got, want), in the order found */
+  uint64_t problem_count;
+  const char *const *warnings;
+  uint64_t warning_count;
+  uint16_t abi_major;
+  uint16_t abi_minor;
+  uint32_t concurrency; /* enum berth_concurrency */
+  uint32_t is_default;
+  uint32_t executes_nothing;
+};
+
+/* Finds and loads every backend and tells each, in the order of names; bad ones too. */
+BERTH_EXPORT int berth_backend_list (struct berth_host *host,
+                                     int (*visit) (void *context, const struct berth_backend_info *info), void *context,
+                                     struct berth_error *error);
+
+/* The effective value of one setting of an instance and where it came from ("default",
+ * "environment BERTH_X", "/etc/berth/berth.conf:12"); secrets as "(secret)". */
+BERTH_EXPORT int berth_backend_settings (struct berth_host *host, const char *instance,
+                                         int (*visit) (void *context, const char *name, const char *value,
+                                                       const char *origin),
+                                         void *context, struct berth_error *error);
+
+/* Asks the runtime of an instance whether it is there.  FACT is called with what it tells. */
+BERTH_EXPORT int berth_backend_ping (struct berth_host *host, const char *instance,
+                                     void (*fact) (void *context, const char *text), void *context,
+                                     struct berth_error *error);
+
+/* Where things are, for `berth doctor`: state_dir, runtime_dir, config_file (as found, or
+ * ""), backend_dir, agent, owner, installation_id.  NULL for another KEY.  Lives as long as
+ * the host. */
+BERTH_EXPORT const char *berth_host_fact (struct berth_host *host, const char *key);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
