@@ -22,8 +22,8 @@ int berth_file_replace (int directory, const char *path, const void *bytes, size
 /* mkdir -p; a component that is there must be a directory.  `mode` is for what is made. */
 int berth_file_make_directories (int directory, const char *path, mode_t mode);
 
-/* Removes `path`, whatever it is, and all below it.  Links are removed, never followed; mounts
- * are not entered (EXDEV).  Works at any depth, with a handful of descriptors.  A path that is
+/* Removes `path`, whatever it is, and all below it.  Links are removed, never followed; what
+ * is mounted below is not entered (EBUSY).  Works at any depth, with a handful of descriptors.  A path that is
  * not there is success.  It stops at the first entry that cannot be removed. */
 int berth_file_remove_tree (int directory, const char *path);
 

@@ -99,11 +99,6 @@ enter (struct walk *walk, int parent, const char *name)
 
   if (fd < 0 || fstat (fd, &status) < 0)
     return -1;
-  if (walk->depth > 0 && status.st_dev != walk->levels[0].device)
-    {
-      errno = EXDEV;
-      return -1;
-    }
   if (push_level (walk, name, &status) < 0)
     return -1;
   dir = fdopendir (fd);
@@ -145,7 +140,8 @@ leave (struct walk *walk)
   return 0;
 }
 
-/* Removes the plain entries of walk->dir.  Stops at the first directory that is not empty and
+/* Removes the plain entries of walk->dir.  A mount point is no empty directory and is not entered
+ * either: removing it fails with EBUSY.  Stops at the first directory that is not empty and
  * could be entered: 1.  0 when the level is done. */
 static int
 clear_level (struct walk *walk)
