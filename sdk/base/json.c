@@ -192,7 +192,8 @@ berth_json_to_int64 (const struct berth_json *value, int64_t *number)
 int
 berth_json_to_double (const struct berth_json *value, double *number)
 {
-  if (!is_kind (value, BERTH_JSON_INTEGER) && !is_kind (value, BERTH_JSON_NUMBER))
+  if ((!is_kind (value, BERTH_JSON_INTEGER) && !is_kind (value, BERTH_JSON_NUMBER))
+      || !isfinite (json_object_get_double (unwrap (value)))) /* 1e999 */
     return fail (EINVAL);
   *number = json_object_get_double (unwrap (value));
   return 0;

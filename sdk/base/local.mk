@@ -1,6 +1,6 @@
 # What the agent takes of the ground floor: libc and nothing else.
 BASE_AGENT_SOURCES = %D%/buffer.c %D%/buffer.h %D%/bytes.h %D%/cleanup.h %D%/clock.c %D%/clock.h \
-	%D%/fd.c %D%/fd.h %D%/file.c %D%/file.h %D%/path.c %D%/path.h \
+	%D%/fd.c %D%/fd.h %D%/fs.c %D%/fs.h %D%/path.c %D%/path.h \
 	%D%/string.c %D%/string.h %D%/tree.c
 
 noinst_LTLIBRARIES += %D%/libbase.la
@@ -11,12 +11,12 @@ noinst_LTLIBRARIES += %D%/libbase.la
 check_LTLIBRARIES += %D%/tests/librunner.la
 %C%_tests_librunner_la_SOURCES = %D%/tests/runner.c %D%/tests/runner.h
 
-BASE_TESTS = %D%/tests/buffer %D%/tests/clock %D%/tests/fd %D%/tests/file %D%/tests/json %D%/tests/string
+BASE_TESTS = %D%/tests/buffer %D%/tests/clock %D%/tests/fd %D%/tests/fs %D%/tests/json %D%/tests/string
 check_PROGRAMS += $(BASE_TESTS)
 TESTS += $(BASE_TESTS)
 %C%_tests_buffer_LDADD = $(TEST_LIBS)
 %C%_tests_clock_LDADD = $(TEST_LIBS)
 %C%_tests_fd_LDADD = $(TEST_LIBS)
-%C%_tests_file_LDADD = $(TEST_LIBS)
+%C%_tests_fs_LDADD = $(TEST_LIBS)
 %C%_tests_json_LDADD = $(TEST_LIBS)
 %C%_tests_string_LDADD = $(TEST_LIBS)

@@ -2,7 +2,7 @@
  * length, permissions taken away.  Only names relative to an open directory are used, and the
  * way back up is "..", checked against what was there on the way down, so that neither the
  * length of a path nor the number of descriptors bounds the depth. */
-#include "sdk/base/file.h"
+#include "sdk/base/fs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -202,7 +202,7 @@ finish (struct walk *walk)
 }
 
 int
-berth_file_remove_content (int directory)
+berth_fs_remove_content (int directory)
 {
   struct walk walk = { 0 };
 
@@ -214,7 +214,7 @@ berth_file_remove_content (int directory)
 }
 
 int
-berth_file_remove_tree (int directory, const char *path)
+berth_fs_remove_tree (int directory, const char *path)
 {
   struct walk walk = { 0 };
   int fd;

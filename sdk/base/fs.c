@@ -1,4 +1,4 @@
-#include "sdk/base/file.h"
+#include "sdk/base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "sdk/base/string.h"
 
 int
-berth_file_read (int directory, const char *path, struct berth_buffer *buffer, size_t limit)
+berth_fs_read (int directory, const char *path, struct berth_buffer *buffer, size_t limit)
 {
   BERTH_AUTO_FD int fd = openat (directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
@@ -21,7 +21,7 @@ berth_file_read (int directory, const char *path, struct berth_buffer *buffer, s
 }
 
 int
-berth_file_write (int directory, const char *path, const void *bytes, size_t size)
+berth_fs_write (int directory, const char *path, const void *bytes, size_t size)
 {
   BERTH_AUTO_FD int fd = openat (directory, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 
@@ -54,7 +54,7 @@ fill_new_file (int directory, const char *path, const void *bytes, size_t size, 
 }
 
 int
-berth_file_replace (int directory, const char *path, const void *bytes, size_t size, mode_t mode)
+berth_fs_replace (int directory, const char *path, const void *bytes, size_t size, mode_t mode)
 {
   BERTH_AUTO_FREE char *temporary = NULL;
   char suffix[32];
@@ -75,7 +75,7 @@ berth_file_replace (int directory, const char *path, const void *bytes, size_t s
 }
 
 int
-berth_file_make_directories (int directory, const char *path, mode_t mode)
+berth_fs_make_directories (int directory, const char *path, mode_t mode)
 {
   BERTH_AUTO_FREE char *copy = strdup (path);
   struct stat status;

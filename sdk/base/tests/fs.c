@@ -1,4 +1,4 @@
-#include "sdk/base/file.h"
+#include "sdk/base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void
 close_place (struct place *place)
 {
   close (place->fd);
-  CU_ASSERT_EQUAL (berth_file_remove_tree (AT_FDCWD, place->path), 0);
+  CU_ASSERT_EQUAL (berth_fs_remove_tree (AT_FDCWD, place->path), 0);
   CU_ASSERT_EQUAL (access (place->path, F_OK), -1);
   free (place->path);
 }
@@ -63,12 +63,12 @@ test_read (void)
   BERTH_AUTO_BUFFER struct berth_buffer buffer = { 0 };
   struct place place = open_place ();
 
-  CU_ASSERT_EQUAL (berth_file_replace (place.fd, "f", "content", 7, 0640), 0);
-  CU_ASSERT_EQUAL (berth_file_read (place.fd, "f", &buffer, 7), 0);
+  CU_ASSERT_EQUAL (berth_fs_replace (place.fd, "f", "content", 7, 0640), 0);
+  CU_ASSERT_EQUAL (berth_fs_read (place.fd, "f", &buffer, 7), 0);
   CU_ASSERT_STRING_EQUAL (berth_buffer_string (&buffer), "content");
-  CU_ASSERT_EQUAL (berth_file_read (place.fd, "f", &buffer, 6), -1);
+  CU_ASSERT_EQUAL (berth_fs_read (place.fd, "f", &buffer, 6), -1);
   CU_ASSERT_EQUAL (errno, EMSGSIZE);
-  CU_ASSERT_EQUAL (berth_file_read (place.fd, "missing", &buffer, 6), -1);
+  CU_ASSERT_EQUAL (berth_fs_read (place.fd, "missing", &buffer, 6), -1);
   CU_ASSERT_EQUAL (errno, ENOENT);
   close_place (&place);
 }
@@ -83,15 +83,15 @@ test_replace (void)
 
   put_file (place.fd, "target");
   CU_ASSERT_EQUAL (symlinkat ("target", place.fd, "f"), 0);
-  CU_ASSERT_EQUAL (berth_file_replace (place.fd, "f", "new", 3, 0644), 0);
+  CU_ASSERT_EQUAL (berth_fs_replace (place.fd, "f", "new", 3, 0644), 0);
   umask (old);
   CU_ASSERT_EQUAL (fstatat (place.fd, "f", &status, AT_SYMLINK_NOFOLLOW), 0);
   CU_ASSERT_EQUAL (status.st_mode, S_IFREG | 0644);
-  CU_ASSERT_EQUAL (berth_file_read (place.fd, "target", &buffer, 100), 0);
+  CU_ASSERT_EQUAL (berth_fs_read (place.fd, "target", &buffer, 100), 0);
   CU_ASSERT_EQUAL (buffer.size, 0);
   /* A failure leaves the old content and no temporary file. */
   CU_ASSERT_EQUAL (mkdirat (place.fd, "d", 0700), 0);
-  CU_ASSERT_EQUAL (berth_file_replace (place.fd, "d", "new", 3, 0644), -1);
+  CU_ASSERT_EQUAL (berth_fs_replace (place.fd, "d", "new", 3, 0644), -1);
   CU_ASSERT_EQUAL (errno, EISDIR);
   CU_ASSERT_EQUAL (unlinkat (place.fd, "d", AT_REMOVEDIR), 0);
   CU_ASSERT_EQUAL (unlinkat (place.fd, "f", 0), 0);
@@ -107,15 +107,15 @@ test_make_directories (void)
   struct place place = open_place ();
   BERTH_AUTO_FREE char *absolute = berth_path_join (place.path, "x/y");
 
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "a/b/c", 0700), 0);
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "a/b/c", 0700), 0);
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "a/b/d/", 0700), 0);
-  CU_ASSERT_EQUAL (berth_file_make_directories (AT_FDCWD, absolute, 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "a/b/c", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "a/b/c", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "a/b/d/", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (AT_FDCWD, absolute, 0700), 0);
   CU_ASSERT_TRUE (is_there (place.fd, "x/y"));
   put_file (place.fd, "a/f");
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "a/f", 0700), -1);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "a/f", 0700), -1);
   CU_ASSERT_EQUAL (errno, ENOTDIR);
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "a/f/g", 0700), -1);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "a/f/g", 0700), -1);
   close_place (&place);
 }
 
@@ -124,19 +124,19 @@ test_remove_links (void)
 {
   struct place place = open_place ();
 
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "safe/inner", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "safe/inner", 0700), 0);
   put_file (place.fd, "safe/inner/keep");
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "tree/sub", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "tree/sub", 0700), 0);
   CU_ASSERT_EQUAL (symlinkat ("../safe", place.fd, "tree/link"), 0);
   CU_ASSERT_EQUAL (symlinkat (place.path, place.fd, "tree/sub/up"), 0);
   CU_ASSERT_EQUAL (symlinkat ("safe", place.fd, "top"), 0);
   CU_ASSERT_EQUAL (mkfifoat (place.fd, "tree/fifo", 0600), 0);
-  CU_ASSERT_EQUAL (berth_file_remove_tree (place.fd, "tree"), 0);
-  CU_ASSERT_EQUAL (berth_file_remove_tree (place.fd, "top"), 0);
+  CU_ASSERT_EQUAL (berth_fs_remove_tree (place.fd, "tree"), 0);
+  CU_ASSERT_EQUAL (berth_fs_remove_tree (place.fd, "top"), 0);
   CU_ASSERT_FALSE (is_there (place.fd, "tree"));
   CU_ASSERT_FALSE (is_there (place.fd, "top"));
   CU_ASSERT_TRUE (is_there (place.fd, "safe/inner/keep"));
-  CU_ASSERT_EQUAL (berth_file_remove_tree (place.fd, "tree"), 0);
+  CU_ASSERT_EQUAL (berth_fs_remove_tree (place.fd, "tree"), 0);
   close_place (&place);
 }
 
@@ -161,7 +161,7 @@ test_remove_deep (void)
     }
   put_file (fd, "last");
   close (fd);
-  CU_ASSERT_EQUAL (berth_file_remove_content (place.fd), 0);
+  CU_ASSERT_EQUAL (berth_fs_remove_content (place.fd), 0);
   CU_ASSERT_FALSE (is_there (place.fd, name));
   CU_ASSERT_FALSE (is_there (place.fd, "file"));
   close_place (&place);
@@ -177,11 +177,11 @@ test_remove_wide (void)
   for (i = 0; i < 300; i++)
     {
       snprintf (name, sizeof name, "t/%d/%d", i % 20, i);
-      CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, name, 0700), 0);
+      CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, name, 0700), 0);
       strcat (name, "/f");
       put_file (place.fd, name);
     }
-  CU_ASSERT_EQUAL (berth_file_remove_tree (place.fd, "t"), 0);
+  CU_ASSERT_EQUAL (berth_fs_remove_tree (place.fd, "t"), 0);
   CU_ASSERT_FALSE (is_there (place.fd, "t"));
   close_place (&place);
 }
@@ -192,7 +192,7 @@ remove_locked_as_owner (const char *path)
 {
   if (geteuid () == 0 && (setgid (1000) < 0 || setuid (1000) < 0))
     return 2;
-  return berth_file_remove_tree (AT_FDCWD, path) == 0 ? 0 : 1;
+  return berth_fs_remove_tree (AT_FDCWD, path) == 0 ? 0 : 1;
 }
 
 static void
@@ -203,7 +203,7 @@ test_remove_locked (void)
   pid_t pid;
   int status = -1;
 
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "tree/locked/in", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "tree/locked/in", 0700), 0);
   if (geteuid () == 0)
     {
       CU_ASSERT_EQUAL (chown (place.path, 1000, 1000), 0);
@@ -229,7 +229,7 @@ remove_over_mount (const struct place *place)
   if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chdir (place->path) < 0
       || mount ("safe", "tree/mount", NULL, MS_BIND, NULL) < 0)
     return 77;
-  if (berth_file_remove_tree (AT_FDCWD, "tree") == 0 || errno != EBUSY)
+  if (berth_fs_remove_tree (AT_FDCWD, "tree") == 0 || errno != EBUSY)
     return 1;
   return is_there (AT_FDCWD, "safe/keep") ? 0 : 2;
 }
@@ -241,8 +241,8 @@ test_remove_mount (void)
   pid_t pid;
   int status = -1;
 
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "safe", 0700), 0);
-  CU_ASSERT_EQUAL (berth_file_make_directories (place.fd, "tree/mount", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "safe", 0700), 0);
+  CU_ASSERT_EQUAL (berth_fs_make_directories (place.fd, "tree/mount", 0700), 0);
   put_file (place.fd, "safe/keep");
   pid = fork ();
   if (pid == 0)
@@ -300,5 +300,5 @@ main (void)
     { NULL, NULL },
   };
 
-  return berth_test_main ("file", tests);
+  return berth_test_main ("fs", tests);
 }
