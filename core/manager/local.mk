@@ -1,1 +1,2 @@
-# core/manager
+noinst_LTLIBRARIES += %D%/libmanager.la
+%C%_libmanager_la_SOURCES =

@@ -1,1 +1,3 @@
-# core/registry
+noinst_LTLIBRARIES += %D%/libregistry.la
+%C%_libregistry_la_SOURCES =
+%C%_libregistry_la_LIBADD = $(LTDL_LIBS)
