@@ -7,3 +7,6 @@ lib_LTLIBRARIES += %D%/libberth.la
 	-Wl,--version-script=$(top_srcdir)/%D%/libberth.map
 EXTRA_%C%_libberth_la_DEPENDENCIES = $(top_srcdir)/%D%/libberth.map
 EXTRA_DIST += %D%/libberth.map
+
+TESTS += %D%/tests/floors.sh
+EXTRA_DIST += %D%/tests/floors.sh

@@ -20,3 +20,5 @@ TESTS += $(BASE_TESTS)
 %C%_tests_fs_LDADD = $(TEST_LIBS)
 %C%_tests_json_LDADD = $(TEST_LIBS)
 %C%_tests_string_LDADD = $(TEST_LIBS)
+
+EXTRA_DIST += %D%/tests/runner.sh

@@ -1,2 +1,5 @@
 berthinclude_HEADERS += %D%/berth/abi.h %D%/berth/backend.h %D%/berth/errors.h \
 	%D%/berth/services.h %D%/berth/types.h %D%/berth/berth.h
+
+TESTS += %D%/tests/headers.sh
+EXTRA_DIST += %D%/tests/headers.sh
