@@ -110,6 +110,7 @@ struct berth_rule_row
   uint32_t since;         /* ABI minor */
   uint32_t reserved;      /* 1: reserved bit, refused when declared */
   const char *help;
+  uint32_t size; /* struct_size of the group today */
 };
 extern const struct berth_rule_row berth_rules[];
 extern const uint32_t berth_rule_count;
