@@ -65,6 +65,16 @@ uint64_t berth_instance_capabilities (const struct berth_instance *instance);
 void berth_instance_enter (struct berth_instance *instance, const char *native_id);
 void berth_instance_leave (struct berth_instance *instance, const char *native_id);
 
+/* A line of the log about the instance, redacted.  INSTANCE may be NULL: nothing is logged.
+ * errno is kept. */
+void berth_instance_log (struct berth_instance *instance, uint32_t level, const char *format, ...) BERTH_FORMAT (3, 4);
+/* From now on these bytes (a secret of a specification, private data of a sandbox) are taken out
+ * of every message, hint and log line of the instance. */
+void berth_instance_redact (struct berth_instance *instance, const void *bytes, size_t size);
+/* The same for a text that came from the backend through a sink, such as a fact of `ping`:
+ * TEXT redacted, cut to ROOM. */
+void berth_instance_clean (struct berth_instance *instance, const char *text, char *to, size_t room);
+
 /* ---- a call, as the host makes it ---- */
 
 /* The host's side of struct berth_call; on the stack of the thread that makes the call. */
@@ -77,6 +87,7 @@ struct berth_host_call
   struct berth_host_call *parent; /* of a shielded call */
   void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
   void *progress_context;
+  uint32_t shields; /* > 0: the call stands in for a shielded one of its own, for lack of memory */
 };
 
 void berth_host_call_begin (struct berth_host_call *call, struct berth_instance *instance, struct berth_cancel *cancel,
