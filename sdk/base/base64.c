@@ -12,7 +12,8 @@ berth_base64_encode (const void *bytes, size_t size, struct berth_buffer *text)
 
   for (; size > 0; at += 3, size = size > 3 ? size - 3 : 0)
     {
-      unsigned int group = (unsigned int) at[0] << 16 | (size > 1 ? (unsigned int) at[1] << 8 : 0) | (size > 2 ? at[2] : 0);
+      unsigned int second = size > 1 ? at[1] : 0, third = size > 2 ? at[2] : 0;
+      unsigned int group = (unsigned int) at[0] << 16 | second << 8 | third;
       char four[4] = { alphabet[group >> 18], alphabet[group >> 12 & 63],
                        size > 1 ? alphabet[group >> 6 & 63] : '=', size > 2 ? alphabet[group & 63] : '=' };
 

@@ -22,9 +22,9 @@ int berth_fs_replace (int directory, const char *path, const void *bytes, size_t
 /* mkdir -p; a component that is there must be a directory.  `mode` is for what is made. */
 int berth_fs_make_directories (int directory, const char *path, mode_t mode);
 
-/* Removes `path`, whatever it is, and all below it.  Links are removed, never followed; what
- * is mounted below is not entered (EBUSY).  Works at any depth, with a handful of descriptors.  A path that is
- * not there is success.  It stops at the first entry that cannot be removed. */
+/* Removes `path`, whatever it is, and all below it.  Links are removed, never followed; what is
+ * mounted below is not entered (EBUSY).  Works at any depth, with a handful of descriptors.  A path
+ * that is not there is success.  It stops at the first entry that cannot be removed. */
 int berth_fs_remove_tree (int directory, const char *path);
 
 /* What berth_fs_remove_tree does with what is in `directory`; the directory itself stays. */

@@ -375,7 +375,8 @@ berth_json_set_boolean (struct berth_json *object, const char *key, bool truth)
 int
 berth_json_print (const struct berth_json *value, bool pretty, struct berth_buffer *buffer)
 {
-  int flags = JSON_C_TO_STRING_NOSLASHESCAPE | (pretty ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED : 0);
+  int layout = pretty ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED : JSON_C_TO_STRING_PLAIN;
+  int flags = JSON_C_TO_STRING_NOSLASHESCAPE | layout;
   size_t length;
   const char *text = json_object_to_json_string_length (unwrap (value), flags, &length);
 

@@ -57,12 +57,11 @@ take_decimal (const char **text, uint64_t *whole, uint64_t *thousandths)
 static int
 scale (uint64_t whole, uint64_t thousandths, uint64_t unit, uint64_t *value)
 {
-  uint64_t product, part;
+  uint64_t fraction = unit / 1000 * thousandths + unit % 1000 * thousandths / 1000, product, sum;
 
-  if (__builtin_mul_overflow (whole, unit, &product)
-      || __builtin_add_overflow (product, unit / 1000 * thousandths + unit % 1000 * thousandths / 1000, &part))
+  if (__builtin_mul_overflow (whole, unit, &product) || __builtin_add_overflow (product, fraction, &sum))
     return fail (ERANGE);
-  *value = part;
+  *value = sum;
   return 0;
 }
 
@@ -301,12 +300,13 @@ static size_t
 utf8_length (const unsigned char *bytes, size_t size)
 {
   static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-  size_t length = bytes[0] < 0x80 ? 1 : bytes[0] < 0xc2 ? 0 : bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : bytes[0] < 0xf5 ? 4 : 0;
+  size_t length = bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : 4, i;
   unsigned int point;
-  size_t i;
 
-  if (length <= 1 || length > size)
-    return length > size ? 0 : length;
+  if (bytes[0] < 0x80)
+    return 1;
+  if (bytes[0] < 0xc2 || bytes[0] > 0xf4 || length > size)
+    return 0;
   point = bytes[0] & (0x7fU >> length);
   for (i = 1; i < length; i++)
     {

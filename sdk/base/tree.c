@@ -13,10 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A directory on the way down: its name in its parent and what it is. */
+/* A directory on the way down.  Small, since there may be very many. */
 struct level
 {
-  char name[256];
   dev_t device;
   ino_t inode;
 };
@@ -37,6 +36,20 @@ note_error (struct walk *walk)
     walk->first_error = errno;
 }
 
+/* Gives the owner of the directory `name` all rights.  Through a descriptor and not by name, which
+ * may stand for something else by now; chmod takes no descriptor of O_PATH but by way of /proc. */
+static int
+give_rights (int parent, const char *name)
+{
+  BERTH_AUTO_FD int fd = openat (parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  char link[64];
+
+  if (fd < 0)
+    return -1;
+  snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
+  return chmod (link, 0700);
+}
+
 /* Opens the directory `name` for reading, giving its owner the right first where it is missing. */
 static int
 open_directory (int parent, const char *name)
@@ -44,25 +57,13 @@ open_directory (int parent, const char *name)
   int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   int fd = openat (parent, name, flags);
 
-  if (fd >= 0 || errno != EACCES)
+  if (fd >= 0 || errno != EACCES || give_rights (parent, name) < 0)
     return fd;
-  /* Another name may be put there meanwhile: AT_SYMLINK_NOFOLLOW is not there for chmod on old
-   * kernels, so the mode is set through a descriptor that is no right to read. */
-  {
-    BERTH_AUTO_FD int path = openat (parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    char link[64];
-
-    if (path < 0)
-      return -1;
-    snprintf (link, sizeof link, "/proc/self/fd/%d", path);
-    if (chmod (link, 0700) < 0)
-      return -1;
-  }
   return openat (parent, name, flags);
 }
 
 static int
-push_level (struct walk *walk, const char *name, const struct stat *status)
+push_level (struct walk *walk, const struct stat *status)
 {
   struct level *level;
 
@@ -76,16 +77,9 @@ push_level (struct walk *walk, const char *name, const struct stat *status)
       walk->levels = levels;
       walk->capacity = capacity;
     }
-  level = &walk->levels[walk->depth];
-  if (strlen (name) >= sizeof level->name)
-    {
-      errno = ENAMETOOLONG;
-      return -1;
-    }
-  strcpy (level->name, name);
+  level = &walk->levels[walk->depth++];
   level->device = status->st_dev;
   level->inode = status->st_ino;
-  walk->depth++;
   return 0;
 }
 
@@ -99,7 +93,9 @@ enter (struct walk *walk, int parent, const char *name)
 
   if (fd < 0 || fstat (fd, &status) < 0)
     return -1;
-  if (push_level (walk, name, &status) < 0)
+  if ((status.st_mode & 0700) != 0700)
+    (void) fchmod (fd, 0700); /* where that fails, so will what needs it */
+  if (push_level (walk, &status) < 0)
     return -1;
   dir = fdopendir (fd);
   if (dir == NULL)
@@ -169,22 +165,19 @@ clear_level (struct walk *walk)
   return 0;
 }
 
-/* Empties the directory that was entered first.  After coming back up the level is read again
- * from its start; a name that could not be removed would be met for ever, so the first failure
- * ends the walk. */
+/* Empties the directory that was entered first.  Each level is read again from its start after
+ * coming back up to it, which then meets the emptied directory and removes it.  A name that cannot
+ * be removed would be met for ever, so the first failure ends the walk. */
 static void
 empty_tree (struct walk *walk)
 {
   while (walk->first_error == 0)
     {
-      char name[256];
-
       if (clear_level (walk) == 1)
         continue;
-      if (walk->depth == 1 || walk->first_error != 0)
+      if (walk->depth == 1)
         return;
-      memcpy (name, walk->levels[walk->depth - 1].name, sizeof name);
-      if (leave (walk) < 0 || unlinkat (dirfd (walk->dir), name, AT_REMOVEDIR) < 0)
+      if (leave (walk) < 0)
         note_error (walk);
     }
 }

@@ -152,6 +152,17 @@ test_descriptors (void)
   close (pipes[1]);
 }
 
+static int
+count_descriptors (void)
+{
+  BERTH_AUTO_DIR DIR *dir = opendir ("/proc/self/fd");
+  int count = 0;
+
+  while (dir != NULL && readdir (dir) != NULL)
+    count++;
+  return count;
+}
+
 /* A sender of too many descriptors must not make the receiver keep any. */
 static void
 test_too_many_descriptors (void)
@@ -159,9 +170,8 @@ test_too_many_descriptors (void)
   int ends[2], sent[3], got[1] = { -1 };
   size_t count = 1;
   char bytes[4];
-  int lowest = dup (STDIN_FILENO), after;
+  int before = count_descriptors ();
 
-  close (lowest);
   CU_ASSERT_EQUAL_FATAL (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   sent[0] = sent[1] = sent[2] = ends[0];
   CU_ASSERT_EQUAL (berth_fd_send (ends[0], "x", 1, sent, 3), 0);
@@ -170,9 +180,8 @@ test_too_many_descriptors (void)
   CU_ASSERT_EQUAL (count, 0);
   close (ends[0]);
   close (ends[1]);
-  after = dup (STDIN_FILENO);
-  CU_ASSERT_EQUAL (after, lowest);
-  close (after);
+  CU_ASSERT_TRUE (before > 0);
+  CU_ASSERT_EQUAL (count_descriptors (), before);
 }
 
 int

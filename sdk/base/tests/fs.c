@@ -196,7 +196,7 @@ remove_locked_as_owner (const char *path)
 }
 
 static void
-test_remove_locked (void)
+check_remove_locked (mode_t mode)
 {
   struct place place = open_place ();
   BERTH_AUTO_FREE char *tree = berth_path_join (place.path, "tree");
@@ -211,7 +211,7 @@ test_remove_locked (void)
       CU_ASSERT_EQUAL (fchownat (place.fd, "tree/locked", 1000, 1000, 0), 0);
       CU_ASSERT_EQUAL (fchownat (place.fd, "tree/locked/in", 1000, 1000, 0), 0);
     }
-  CU_ASSERT_EQUAL (fchmodat (place.fd, "tree/locked", 0, 0), 0);
+  CU_ASSERT_EQUAL (fchmodat (place.fd, "tree/locked", mode, 0), 0);
   pid = fork ();
   if (pid == 0)
     _exit (remove_locked_as_owner (tree));
@@ -219,6 +219,15 @@ test_remove_locked (void)
   CU_ASSERT_EQUAL (status, 0);
   CU_ASSERT_FALSE (is_there (place.fd, "tree"));
   close_place (&place);
+}
+
+static void
+test_remove_locked (void)
+{
+  check_remove_locked (0);
+  check_remove_locked (0400);
+  check_remove_locked (0500);
+  check_remove_locked (0100);
 }
 
 /* In a mount namespace of its own: what a mount shows is not touched.  Exit status

@@ -53,6 +53,19 @@ test_scalars (void)
     }
 }
 
+/* JSON has no largest number, a double has. */
+static void
+test_huge (void)
+{
+  BERTH_AUTO_JSON struct berth_json *huge = parse ("1e999"), *large = parse ("1e300");
+  double number = 0;
+
+  CU_ASSERT_EQUAL (berth_json_to_double (large, &number), 0);
+  CU_ASSERT_EQUAL (number, 1e300);
+  CU_ASSERT_EQUAL (berth_json_to_double (huge, &number), -1);
+  CU_ASSERT_EQUAL (errno, EINVAL);
+}
+
 static void
 test_refused (void)
 {
@@ -138,7 +151,7 @@ test_bytes (void)
 static void
 test_base64 (void)
 {
-  static const char *const bad[] = { "a", "ab", "abc", "====", "a===", "ab=c", "ab==cd==", "ab c", "QR==", "AAB=", "ab-_" };
+  static const char *const bad[] = { "a", "ab", "abc", "====", "QQ==QQ==", "a===", "ab=c", "ab==cd==", "ab c", "QR==", "AAB=", "ab-_" };
   BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 };
   unsigned char all[256];
   size_t i;
@@ -201,6 +214,7 @@ main (void)
   static const struct berth_test tests[] = {
     { "read", test_read },
     { "every kind may stand alone", test_scalars },
+    { "a number that no double holds", test_huge },
     { "what is refused", test_refused },
     { "limits of depth and size", test_limits },
     { "write", test_write },
