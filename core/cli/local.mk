@@ -1,1 +1,20 @@
-# core/cli
+# berth: the front door. It uses libberth through its public functions only; of the ground floor it
+# takes its own copy. What is made of the tables alone is also linked into mkmanual.
+CLI_TABLES = %D%/complete.c %D%/manual.c %D%/manual.h %D%/options.c %D%/options.h %D%/suggest.c %D%/suggest.h %D%/tables.c
+CLI_FORMAT = %D%/text.c %D%/text.h
+
+EXTRA_PROGRAMS += %D%/berth
+%C%_berth_SOURCES = $(CLI_TABLES) $(CLI_FORMAT) %D%/backends.c %D%/checks.c %D%/checks.h %D%/cli.h %D%/completion.c \
+	%D%/create.c %D%/doctor.c %D%/end.c %D%/end.h %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
+	%D%/host.c %D%/inspect.c %D%/ls.c %D%/main.c %D%/output.c %D%/output.h %D%/read.c %D%/report.c %D%/rm.c %D%/run.c \
+	%D%/signals.c %D%/signals.h %D%/spec.c %D%/spec.h %D%/status.h %D%/version.c %D%/write.c
+%C%_berth_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)
+%C%_berth_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
+%C%_berth_LDADD = core/libberth.la sdk/base/libbase.la
+
+check_PROGRAMS += %D%/tests/options %D%/tests/text
+TESTS += %D%/tests/options %D%/tests/text
+%C%_tests_options_SOURCES = %D%/tests/options.c $(CLI_TABLES)
+%C%_tests_options_LDADD = $(TEST_LIBS)
+%C%_tests_text_SOURCES = %D%/tests/text.c $(CLI_FORMAT)
+%C%_tests_text_LDADD = $(TEST_LIBS)

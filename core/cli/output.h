@@ -1,0 +1,47 @@
+/* output.h - JSON on standard output, and values that several commands print. */
+#ifndef BERTH_CLI_OUTPUT_H
+#define BERTH_CLI_OUTPUT_H
+
+#include "core/cli/cli.h"
+#include "sdk/base/json.h"
+
+/* Prints a document and a line end.  0, or the exit status. */
+int cli_print_json (const struct cli *cli, const struct berth_json *document);
+
+/* All that is known of a sandbox; see berth(1). */
+struct berth_json *cli_json_sandbox (const struct berth_sandbox_info *info);
+
+/* Asks for it and prints it.  0, or the exit status. */
+int cli_print_sandbox (const struct cli *cli, struct berth_sandbox *sandbox);
+
+/* The names of the bits of MASK: capabilities, limits, protections. */
+struct berth_json *cli_json_capabilities (uint64_t mask);
+struct berth_json *cli_json_enforced (uint64_t mask);
+
+/* Protections, from 0 on; NULL past the end. */
+const char *cli_posture_name (unsigned int index);
+
+const char *cli_outcome_name (uint32_t outcome);
+
+/* The limits of a sandbox, from 0 on: what is in force and in which unit. */
+enum cli_unit
+{
+  CLI_UNIT_BYTES,
+  CLI_UNIT_THOUSANDTHS,
+  CLI_UNIT_COUNT
+};
+struct cli_limit
+{
+  const char *name; /* for people */
+  const char *key;  /* in JSON */
+  uint64_t bit;     /* BERTH_SPEC_* */
+  uint64_t value;
+  enum cli_unit unit;
+};
+/* 1, or 0 past the end. */
+int cli_limit_at (const struct berth_sandbox_info *info, unsigned int index, struct cli_limit *limit);
+
+/* The terminal's colour for a state or verdict, or NULL. */
+const char *cli_colour (const char *word);
+
+#endif

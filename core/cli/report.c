@@ -1,0 +1,141 @@
+/* What is told on standard error. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/cli/cli.h"
+#include "core/cli/text.h"
+#include "sdk/base/fd.h"
+#include "sdk/base/json.h"
+#include "sdk/base/string.h"
+
+static int
+failure_status (const struct cli *cli, bool usage)
+{
+  return usage && (cli->line.command == NULL || !cli->line.command->runs) ? CLI_USAGE : CLI_FAILED;
+}
+
+static void
+report_json (const struct berth_error *error)
+{
+  BERTH_AUTO_JSON struct berth_json *document = berth_json_new_object ();
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+  struct berth_json *inner = berth_json_new_object ();
+
+  if (document == NULL || inner == NULL)
+    {
+      berth_json_free (inner);
+      return;
+    }
+  berth_json_set_string (inner, "code", berth_error_name (error->code));
+  berth_json_set_int64 (inner, "http_status", error->http_status);
+  berth_json_set_string (inner, "message", error->message);
+  berth_json_set_string (inner, "hint", error->hint);
+  berth_json_set_string (inner, "backend", error->backend);
+  if (error->retry_after_ms > 0)
+    berth_json_set_int64 (inner, "retry_after_ms", error->retry_after_ms);
+  berth_json_set (document, "error", inner);
+  if (berth_json_print (document, false, &text) == 0 && berth_buffer_append_byte (&text, '\n') == 0)
+    berth_fd_write_all (STDERR_FILENO, text.data, text.size);
+}
+
+/* One write, so that the lines of several processes do not mix. */
+static void
+say (const char *start, const char *message, const char *hint)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+
+  berth_buffer_append_string (&text, start);
+  cli_text_escape (&text, message, CLI_ESCAPE_LINES);
+  berth_buffer_append_byte (&text, '\n');
+  if (hint != NULL && hint[0] != '\0')
+    {
+      berth_buffer_append_string (&text, "hint: ");
+      cli_text_escape (&text, hint, CLI_ESCAPE_LINES);
+      berth_buffer_append_byte (&text, '\n');
+    }
+  if (text.error == 0)
+    berth_fd_write_all (STDERR_FILENO, text.data, text.size);
+}
+
+int
+cli_report (const struct cli *cli, const struct berth_error *error)
+{
+  if (cli->json)
+    report_json (error);
+  else
+    say ("berth: ", error->message[0] != '\0' ? error->message : berth_error_name (error->code), error->hint);
+  return failure_status (cli, false);
+}
+
+int
+cli_fail (const struct cli *cli, uint32_t code, const char *format, ...)
+{
+  struct berth_error error = { .code = code, .http_status = code / 100 };
+  va_list arguments;
+
+  va_start (arguments, format);
+  vsnprintf (error.message, sizeof error.message, format, arguments);
+  va_end (arguments);
+  return cli_report (cli, &error);
+}
+
+int
+cli_refuse_line (const struct cli *cli, const char *problem, const char *hint)
+{
+  struct berth_error error = { .code = BERTH_E_INVALID_REQUEST, .http_status = BERTH_E_INVALID_REQUEST / 100 };
+
+  snprintf (error.message, sizeof error.message, "%s", problem);
+  snprintf (error.hint, sizeof error.hint, "%s", hint);
+  cli_report (cli, &error);
+  return failure_status (cli, true);
+}
+
+int
+cli_fail_output (const struct cli *cli)
+{
+  return cli_fail (cli, errno == ENOSPC ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_INVALID_REQUEST,
+                   "cannot write standard output: %s", strerror (errno));
+}
+
+void
+cli_remark (const struct cli *cli, const char *format, ...)
+{
+  BERTH_AUTO_FREE char *text = NULL;
+  va_list arguments;
+
+  if (cli->quiet || cli->json)
+    return;
+  va_start (arguments, format);
+  text = berth_string_vformat (format, arguments);
+  va_end (arguments);
+  if (text != NULL)
+    say ("berth: ", text, NULL);
+}
+
+void
+cli_tell (const struct cli *cli, const char *format, ...)
+{
+  BERTH_AUTO_FREE char *text = NULL;
+  va_list arguments;
+
+  if (!cli->verbose)
+    return;
+  va_start (arguments, format);
+  text = berth_string_vformat (format, arguments);
+  va_end (arguments);
+  if (text != NULL)
+    say ("berth: ", text, NULL);
+}
+
+bool
+cli_has_colours (int fd)
+{
+  const char *no_colour = getenv ("NO_COLOR");
+  const char *terminal = getenv ("TERM");
+
+  return (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL && strcmp (terminal, "dumb") != 0 && isatty (fd);
+}

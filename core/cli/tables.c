@@ -1,0 +1,155 @@
+/* Everything that can be said on the command line. */
+#include "core/cli/options.h"
+
+#include <string.h>
+
+#include "sdk/base/string.h"
+
+#define FLAG(name, letter, help) { name, letter, CLI_TYPE_FLAG, NULL, NULL, 0, 0, help }
+#define TEXT(name, letter, value, help) { name, letter, CLI_TYPE_TEXT, value, NULL, 0, 0, help }
+#define CHOICE(name, choices, help) { name, 0, CLI_TYPE_CHOICE, choices, choices, 0, 0, help }
+#define NUMBER(name, type, value, least, most, help)                                              \
+  { name, 0, CLI_TYPE_##type, value, NULL, least, most, help }
+
+const struct cli_option cli_options[CLI_OPTION_COUNT] = {
+  [CLI_HELP] = FLAG ("help", 'h', "show help and exit"),
+  [CLI_VERSION] = FLAG ("version", 'V', "show the version and exit"),
+  [CLI_JSON] = FLAG ("json", 0, "print JSON, errors too"),
+  [CLI_VERBOSE] = FLAG ("verbose", 'v', "tell on standard error what is being done"),
+  [CLI_STATE_DIR] = TEXT ("state-dir", 0, "DIR", "keep records and sandboxes below this directory"),
+  [CLI_CONFIG] = TEXT ("config", 0, "FILE", "read this berth.conf instead of the usual one"),
+  [CLI_NAME] = TEXT ("name", 0, "NAME", "give it a name that commands take in place of the id"),
+  [CLI_ENV] = { "env", 'e', CLI_TYPE_VARIABLE, "KEY[=VALUE]", NULL, 0, 0,
+                "set a variable; without a value it is taken from the environment; may be repeated" },
+  [CLI_ENV_FILE] = TEXT ("env-file", 0, "FILE", "set variables from a file of KEY=VALUE lines"),
+  [CLI_WORKDIR] = TEXT ("workdir", 'w', "DIR", "directory to run in, absolute or below /workspace"),
+  [CLI_USER] = TEXT ("user", 'u', "USER", "account of the sandbox that commands run as"),
+  [CLI_TIMEOUT] = NUMBER ("timeout", DURATION, "TIME", 1, INT64_MAX, "end the command with all it started after this time"),
+  [CLI_MAX_OUTPUT] = NUMBER ("max-output", SIZE, "SIZE", 1, INT64_MAX, "count and drop output beyond this size"),
+  [CLI_MEMORY] = NUMBER ("memory", SIZE, "SIZE", 1, INT64_MAX, "memory of all processes together, swap included"),
+  [CLI_CPUS] = NUMBER ("cpus", THOUSANDTHS, "NUMBER", 1, UINT32_MAX, "processor time, in processors: 0.5, 2"),
+  [CLI_PIDS] = NUMBER ("pids", INTEGER, "NUMBER", 1, UINT32_MAX, "processes and threads at once"),
+  [CLI_DISK] = NUMBER ("disk", SIZE, "SIZE", 1, INT64_MAX, "size of /workspace"),
+  [CLI_TMP] = NUMBER ("tmp", SIZE, "SIZE", 1, INT64_MAX, "size of /tmp"),
+  [CLI_OPEN_FILES] = NUMBER ("open-files", INTEGER, "NUMBER", 1, UINT32_MAX, "open files of one process"),
+  [CLI_TTL] = NUMBER ("ttl", DURATION, "TIME", 1, INT64_MAX, "life time; it is destroyed after that"),
+  [CLI_LABEL] = { "label", 'l', CLI_TYPE_PAIR, "KEY=VALUE", NULL, 0, 0,
+                  "a label of your own (with ls: only those that have it; VALUE may be left out); may be repeated" },
+  [CLI_BACKEND] = TEXT ("backend", 'b', "NAME", "the backend to use, or to look at"),
+  [CLI_IMAGE] = TEXT ("image", 0, "IMAGE", "root file system; what there is depends on the backend"),
+  [CLI_ISOLATION] = CHOICE ("isolation", "container|gvisor|microvm", "refuse what isolates less than this"),
+  [CLI_LIMITS] = CHOICE ("limits", "strict|best-effort", "whether limits that cannot be enforced are refused (strict, the default)"),
+  [CLI_NET] = CHOICE ("net", "deny|allow", "network access (deny is the default)"),
+  [CLI_NO_ROOT] = FLAG ("no-root", 0, "let no command run as root, of the sandbox either"),
+  [CLI_REQUEST_ID] = TEXT ("request-id", 0, "KEY", "the same key gives the same sandbox again"),
+  [CLI_QUIET] = FLAG ("quiet", 'q', "print only what is asked for: ids, no remarks"),
+  [CLI_ALL_OWNERS] = FLAG ("all-owners", 'A', "other owners' sandboxes too"),
+  [CLI_NULL] = FLAG ("null", '0', "print names only, byte for byte, each ended by a NUL byte"),
+  [CLI_OFFSET] = NUMBER ("offset", SIZE, "SIZE", 0, INT64_MAX, "begin at this byte"),
+  [CLI_LENGTH] = NUMBER ("length", SIZE, "SIZE", 1, INT64_MAX, "read at most this many bytes"),
+  [CLI_MAX_BYTES] = NUMBER ("max-bytes", SIZE, "SIZE", 1, INT64_MAX, "fail when there is more than this"),
+  [CLI_OUTPUT] = TEXT ("output", 'o', "FILE", "write to this file, which appears whole or not at all"),
+  [CLI_INPUT] = TEXT ("input", 'i', "FILE", "read from this file instead of standard input"),
+  [CLI_CONTENT] = TEXT ("content", 0, "TEXT", "write this text instead of standard input"),
+  [CLI_MODE] = NUMBER ("mode", OCTAL, "MODE", 0, 07777, "permission bits in octal (default 0644)"),
+  [CLI_OWNER] = TEXT ("owner", 0, "USER", "account of the sandbox that owns the file"),
+  [CLI_GROUP] = TEXT ("group", 0, "GROUP", "group of the sandbox that owns the file"),
+  [CLI_NEW] = FLAG ("new", 0, "fail when the file exists"),
+  [CLI_ALL] = FLAG ("all", 0, "every sandbox of yours; needs --yes"),
+  [CLI_YES] = FLAG ("yes", 'y', "confirm --all"),
+  [CLI_MATRIX] = FLAG ("matrix", 0, "show which backend can do what"),
+};
+
+#define SPECIFICATION                                                                             \
+  (CLI_BIT (CLI_NAME) | CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_MEMORY)       \
+   | CLI_BIT (CLI_CPUS) | CLI_BIT (CLI_PIDS) | CLI_BIT (CLI_DISK) | CLI_BIT (CLI_TMP) | CLI_BIT (CLI_OPEN_FILES)     \
+   | CLI_BIT (CLI_TTL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_IMAGE)        \
+   | CLI_BIT (CLI_ISOLATION) | CLI_BIT (CLI_LIMITS) | CLI_BIT (CLI_NET) | CLI_BIT (CLI_NO_ROOT)   \
+   | CLI_BIT (CLI_QUIET))
+#define EXECUTION                                                                                 \
+  (CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_WORKDIR) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_TIMEOUT)   \
+   | CLI_BIT (CLI_MAX_OUTPUT) | CLI_BIT (CLI_QUIET))
+#define ANYWHERE SIZE_MAX
+#define MANY SIZE_MAX
+
+const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
+  [CLI_COMMAND_RUN] = {
+    "run", "[--] COMMAND [ARG...]", "run a command in a sandbox of its own",
+    "Makes a sandbox, runs COMMAND in it, and destroys the sandbox when the command ends, fails, times out, "
+    "or berth is told to stop. Output comes through as it is written, byte for byte; standard input is empty. "
+    "The exit status is the command's.",
+    1, MANY, 0, SPECIFICATION | EXECUTION, true, false },
+  [CLI_COMMAND_CREATE] = {
+    "create", "", "make a sandbox that stays",
+    "Makes a sandbox and prints its id. It lives until `berth rm` or the end of its life time.",
+    0, 0, ANYWHERE, SPECIFICATION | CLI_BIT (CLI_REQUEST_ID), false, false },
+  [CLI_COMMAND_LS] = {
+    "ls", "", "list sandboxes",
+    "Lists your sandboxes, the oldest first.",
+    0, 0, ANYWHERE, CLI_BIT (CLI_QUIET) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_ALL_OWNERS), false, false },
+  [CLI_COMMAND_INSPECT] = {
+    "inspect", "SANDBOX", "show all that is known of a sandbox",
+    "Shows what is in force for a sandbox: its limits and whether they are enforced, its isolation with the evidence for it, "
+    "its protections, labels and environment. It asks the backend for the state and changes nothing.",
+    1, 1, ANYWHERE, 0, false, true },
+  [CLI_COMMAND_EXEC] = {
+    "exec", "SANDBOX [--] COMMAND [ARG...]", "run a command in a sandbox that is there",
+    "Runs COMMAND without a shell in between. Output comes through as it is written, byte for byte; standard input is empty. "
+    "The exit status is the command's. Ending berth ends the command with all that it started; the sandbox stays.",
+    2, MANY, 1, EXECUTION, true, true },
+  [CLI_COMMAND_FILES] = {
+    "files", "SANDBOX [PATH]", "list files of a sandbox",
+    "Lists a directory, or shows one file. PATH is taken literally, absolute or below /workspace (the default). "
+    "Bytes of a name that are not printable are shown as \\xNN, a backslash as \\\\.",
+    1, 2, ANYWHERE, CLI_BIT (CLI_NULL), false, true },
+  [CLI_COMMAND_READ] = {
+    "read", "SANDBOX PATH", "print a file of a sandbox",
+    "Writes the bytes of a file to standard output or to a file of yours.",
+    2, 2, ANYWHERE,
+    CLI_BIT (CLI_OFFSET) | CLI_BIT (CLI_LENGTH) | CLI_BIT (CLI_MAX_BYTES) | CLI_BIT (CLI_OUTPUT), false, true },
+  [CLI_COMMAND_WRITE] = {
+    "write", "SANDBOX PATH", "write a file of a sandbox",
+    "Writes standard input, a file of yours or a text to a file below /workspace. The file appears whole, with its mode and "
+    "owner, or not at all; directories that are missing are made.",
+    2, 2, ANYWHERE,
+    CLI_BIT (CLI_INPUT) | CLI_BIT (CLI_CONTENT) | CLI_BIT (CLI_MODE) | CLI_BIT (CLI_OWNER) | CLI_BIT (CLI_GROUP)
+      | CLI_BIT (CLI_NEW), false, true },
+  [CLI_COMMAND_RM] = {
+    "rm", "SANDBOX...", "destroy sandboxes",
+    "Destroys sandboxes with all that is in them and says of each what became of it. The exit status is 0 only when "
+    "each of them is proven to be gone, else 1.",
+    0, MANY, ANYWHERE, CLI_BIT (CLI_ALL) | CLI_BIT (CLI_YES) | CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_BACKENDS] = {
+    "backends", "[NAME]", "show the backends",
+    "Lists the backends, those too that were refused, with the reasons. With NAME it shows one wholly: "
+    "what it can do, its settings and where each comes from.",
+    0, 1, ANYWHERE, CLI_BIT (CLI_MATRIX), false, false },
+  [CLI_COMMAND_DOCTOR] = {
+    "doctor", "", "check this machine",
+    "Checks directories, backends and the kernel. Each finding says what it costs and how to mend it. "
+    "The exit status is 1 when something that is needed is broken.",
+    0, 0, ANYWHERE, CLI_BIT (CLI_BACKEND), false, false },
+  [CLI_COMMAND_VERSION] = {
+    "version", "", "show versions",
+    "Shows the versions of the command, of the library and of the plugin ABI, and how they were built.",
+    0, 0, ANYWHERE, 0, false, false },
+  [CLI_COMMAND_COMPLETION] = {
+    "completion", "bash|zsh|fish", "print a completion script",
+    "Prints the script that makes a shell complete the command line of berth.",
+    1, 1, ANYWHERE, 0, false, false },
+  [CLI_COMMAND_HELP] = {
+    "help", "[COMMAND]", "show help",
+    "Shows the commands, or one of them with its options.",
+    0, 1, ANYWHERE, 0, false, false },
+};
+
+const struct cli_command *
+cli_command_find (const char *name)
+{
+  size_t i;
+
+  for (i = 0; i < CLI_COMMAND_COUNT; i++)
+    if (strcmp (cli_commands[i].name, name) == 0)
+      return &cli_commands[i];
+  return NULL;
+}
