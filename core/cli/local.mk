@@ -12,6 +12,11 @@ EXTRA_PROGRAMS += %D%/berth
 %C%_berth_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 %C%_berth_LDADD = core/libberth.la sdk/base/libbase.la
 
+# Prints the man page's source; see docs/local.mk.
+noinst_PROGRAMS += %D%/mkmanual
+%C%_mkmanual_SOURCES = %D%/mkmanual.c $(CLI_TABLES)
+%C%_mkmanual_LDADD = sdk/base/libbase.la
+
 check_PROGRAMS += %D%/tests/options %D%/tests/text
 TESTS += %D%/tests/options %D%/tests/text
 %C%_tests_options_SOURCES = %D%/tests/options.c $(CLI_TABLES)

@@ -1,5 +1,6 @@
 #include "core/cli/manual.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define WIDTH 78
@@ -142,7 +143,8 @@ append_pod_options (struct berth_buffer *out, uint64_t options)
         if (cli_options[i].value != NULL)
           berth_buffer_appendf (out, " I<%s>", cli_options[i].value);
         berth_buffer_append_string (out, "\n\n");
-        append_pod (out, cli_options[i].help);
+        berth_buffer_append_byte (out, (unsigned char) toupper ((unsigned char) cli_options[i].help[0]));
+        append_pod (out, cli_options[i].help + 1);
         berth_buffer_append_string (out, ".\n\n");
       }
   berth_buffer_append_string (out, "=back\n\n");

@@ -248,6 +248,16 @@ test_help (void)
     CU_ASSERT (end - line <= 80);
 }
 
+static void
+test_man_page (void)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+
+  cli_manual_pod (&text);
+  cli_manual_pod_globals (&text);
+  expect_all (berth_buffer_string (&text), "B<--%s>");
+}
+
 /* Two options of one command never share a letter, and no option is left without a command. */
 static void
 test_tables (void)
@@ -281,6 +291,7 @@ main (void)
     { "suggestions", test_suggestions },
     { "completion knows every command and option", test_completion },
     { "help knows every command and option", test_help },
+    { "the man page knows every command and option", test_man_page },
     { "the tables hold together", test_tables },
     { NULL, NULL },
   };

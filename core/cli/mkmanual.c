@@ -1,0 +1,47 @@
+/* mkmanual POD: prints berth.pod with the lists of commands and options in their places. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/cli/manual.h"
+#include "sdk/base/fs.h"
+
+#define POD_MOST ((size_t) 1 << 20)
+
+/* Puts what MAKE appends in place of the line MARK, which must be there once. */
+static int
+replace (struct berth_buffer *out, const char **text, const char *mark, void (*make) (struct berth_buffer *))
+{
+  const char *at = strstr (*text, mark);
+
+  if (at == NULL || strstr (at + 1, mark) != NULL)
+    {
+      fprintf (stderr, "mkmanual: want the line \"%s\" once\n", mark);
+      return -1;
+    }
+  berth_buffer_append (out, *text, (size_t) (at - *text));
+  make (out);
+  *text = at + strlen (mark);
+  return 0;
+}
+
+int
+main (int argc, char **argv)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer pod = { 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer out = { 0 };
+  const char *text;
+
+  if (argc != 2 || berth_fs_read (AT_FDCWD, argv[1], &pod, POD_MOST) < 0)
+    {
+      fprintf (stderr, "mkmanual: cannot read %s: %s\n", argc > 1 ? argv[1] : "nothing", strerror (errno));
+      return 1;
+    }
+  text = berth_buffer_string (&pod);
+  if (replace (&out, &text, "=for berth globals\n\n", cli_manual_pod_globals) < 0
+      || replace (&out, &text, "=for berth commands\n\n", cli_manual_pod) < 0)
+    return 1;
+  berth_buffer_append_string (&out, text);
+  return out.error != 0 || fputs (berth_buffer_string (&out), stdout) < 0 || fflush (stdout) != 0;
+}
