@@ -1,0 +1,205 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/state/column.h"
+#include "core/state/internal.h"
+
+static void
+bind_columns (sqlite3_stmt *statement, const struct berth_record *record)
+{
+  struct berth_record *source = (struct berth_record *) record; /* only read */
+  int index = 1;
+
+  for (const struct berth_column *column = berth_columns; column->name != NULL; column++, index++)
+    if (column->is_text)
+      berth_bind_text (statement, index, *berth_column_text (column, source));
+    else if (statement != NULL)
+      sqlite3_bind_int64 (statement, index, *berth_column_number (column, source));
+}
+
+static int
+insert_pairs_locked (struct berth_store *store, const char *id, int kind, const struct berth_record_pairs *pairs)
+{
+  for (uint64_t i = 0; i < pairs->count; i++)
+    {
+      sqlite3_stmt *statement = berth_store_statement_locked (store, BERTH_SQL_INSERT_PAIR);
+      const struct berth_pair *pair = &pairs->items[i];
+      if (statement == NULL)
+        return -1;
+      berth_bind_text (statement, 1, id);
+      sqlite3_bind_int (statement, 2, kind);
+      sqlite3_bind_int64 (statement, 3, (sqlite3_int64) i);
+      sqlite3_bind_blob (statement, 4, pair->name, (int) strlen (pair->name), SQLITE_TRANSIENT);
+      sqlite3_bind_blob (statement, 5, pair->value, (int) strlen (pair->value), SQLITE_TRANSIENT);
+      if (berth_step (statement) != 0)
+        return -1;
+    }
+  return 0;
+}
+
+/* 1 with the id when there is one, 0, or -1. */
+static int
+find_taken_locked (struct berth_store *store, enum berth_statement which, const char *owner, const char *value, char **id)
+{
+  if (value == NULL)
+    return 0;
+  sqlite3_stmt *statement = berth_store_statement_locked (store, which);
+  if (statement == NULL)
+    return -1;
+  berth_bind_text (statement, 1, owner);
+  berth_bind_text (statement, 2, value);
+  int step = sqlite3_step (statement);
+  if (step == SQLITE_ROW)
+    *id = strdup ((const char *) sqlite3_column_text (statement, 0));
+  sqlite3_reset (statement);
+  if (step == SQLITE_ROW)
+    return *id != NULL ? 1 : -1;
+  return step == SQLITE_DONE ? 0 : -1;
+}
+
+static int
+check_quota_locked (struct berth_store *store, const struct berth_record *record, const struct berth_store_quota *quota,
+                    struct berth_error *error)
+{
+  sqlite3_stmt *statement = berth_store_statement_locked (store, BERTH_SQL_COUNT);
+
+  berth_bind_text (statement, 1, record->owner);
+  if (statement == NULL || sqlite3_step (statement) != SQLITE_ROW)
+    {
+      sqlite3_reset (statement);
+      return berth_store_fail (store, error);
+    }
+  int64_t all = sqlite3_column_int64 (statement, 0), owned = sqlite3_column_int64 (statement, 1);
+  sqlite3_reset (statement);
+  if (owned >= quota->owner)
+    return berth_error_set (error, BERTH_E_QUOTA_EXCEEDED, "%s has %" PRId64 " sandboxes, the limit is %" PRId64,
+                            record->owner, owned, quota->owner);
+  if (all >= quota->host)
+    return berth_error_set (error, BERTH_E_QUOTA_EXCEEDED, "this host has %" PRId64 " sandboxes, the limit is %" PRId64,
+                            all, quota->host);
+  return 0;
+}
+
+static int
+insert_locked (struct berth_store *store, const struct berth_record *record, struct berth_error *error)
+{
+  sqlite3_stmt *statement = berth_store_statement_locked (store, BERTH_SQL_INSERT);
+
+  bind_columns (statement, record);
+  if (berth_step (statement) != 0
+      || insert_pairs_locked (store, record->id, BERTH_PAIR_LABEL, &record->labels) != 0
+      || insert_pairs_locked (store, record->id, BERTH_PAIR_ENVIRONMENT, &record->environment) != 0)
+    return berth_store_fail (store, error);
+  return 0;
+}
+
+static int
+reserve_locked (struct berth_store *store, const struct berth_record *record, const struct berth_store_quota *quota,
+                char **existing, struct berth_error *error)
+{
+  BERTH_AUTO_FREE char *holder = NULL;
+  int found = find_taken_locked (store, BERTH_SQL_REQUEST, record->owner, record->request_id, existing);
+
+  if (found == 1)
+    return 1;
+  if (found == 0)
+    found = find_taken_locked (store, BERTH_SQL_NAME, record->owner, record->name, &holder);
+  if (found < 0)
+    return berth_store_fail (store, error);
+  if (found == 1)
+    {
+      berth_error_set (error, BERTH_E_CONFLICT, "the name %s is taken by %s", record->name, holder);
+      berth_error_hint (error, "choose another name, or destroy it with `berth rm %s`", record->name);
+      return -1;
+    }
+  if (check_quota_locked (store, record, quota, error) != 0)
+    return -1;
+  return insert_locked (store, record, error);
+}
+
+int
+berth_store_reserve (struct berth_store *store, const struct berth_record *record,
+                     const struct berth_store_quota *quota, char **existing, struct berth_error *error)
+{
+  int result;
+
+  pthread_mutex_lock (&store->mutex);
+  if (berth_store_begin_locked (store) != 0)
+    result = berth_store_fail (store, error);
+  else
+    result = berth_store_end_locked (store, reserve_locked (store, record, quota, existing, error), error);
+  pthread_mutex_unlock (&store->mutex);
+  return result;
+}
+
+/* For one statement, which is a transaction of its own. */
+static int
+finish_locked (struct berth_store *store, sqlite3_stmt *statement, struct berth_error *error)
+{
+  int result = berth_step (statement);
+
+  if (result != 0)
+    berth_store_fail (store, error);
+  pthread_mutex_unlock (&store->mutex);
+  return result;
+}
+
+static sqlite3_stmt *
+begin_locked (struct berth_store *store, enum berth_statement which, const char *id)
+{
+  pthread_mutex_lock (&store->mutex);
+  sqlite3_stmt *statement = berth_store_statement_locked (store, which);
+  berth_bind_text (statement, 1, id);
+  return statement;
+}
+
+int
+berth_store_update (struct berth_store *store, const struct berth_record *record, struct berth_error *error)
+{
+  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_UPDATE, record->id);
+
+  bind_columns (statement, record);
+  return finish_locked (store, statement, error);
+}
+
+int
+berth_store_set_state (struct berth_store *store, const char *id, int64_t state, struct berth_error *error)
+{
+  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_SET_STATE, id);
+
+  if (statement != NULL)
+    sqlite3_bind_int64 (statement, 2, state);
+  return finish_locked (store, statement, error);
+}
+
+int
+berth_store_add_native (struct berth_store *store, const char *id, const struct berth_record_native *native,
+                        struct berth_error *error)
+{
+  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_ADD_NATIVE, id);
+
+  if (statement != NULL)
+    {
+      berth_bind_text (statement, 2, native->id);
+      berth_bind_text (statement, 3, native->assignment_id);
+      sqlite3_bind_int64 (statement, 4, native->generation);
+      sqlite3_bind_blob (statement, 5, native->private_data, (int) native->private_size, SQLITE_TRANSIENT);
+    }
+  return finish_locked (store, statement, error);
+}
+
+int
+berth_store_remove_native (struct berth_store *store, const char *id, const char *native_id,
+                           struct berth_error *error)
+{
+  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_REMOVE_NATIVE, id);
+
+  berth_bind_text (statement, 2, native_id);
+  return finish_locked (store, statement, error);
+}
+
+int
+berth_store_remove (struct berth_store *store, const char *id, struct berth_error *error)
+{
+  return finish_locked (store, begin_locked (store, BERTH_SQL_REMOVE, id), error);
+}

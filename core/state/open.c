@@ -1,0 +1,266 @@
+#include "core/state/internal.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "sdk/base/clock.h"
+#include "sdk/base/path.h"
+#include "sdk/base/string.h"
+
+#define APPLICATION_ID 0x42525448 /* "BRTH", so that no other program's database is taken for ours */
+#define BUSY_LIMIT_MS 10000
+
+/* Several writers that wake at once would meet again: sleep a random part of a growing span. */
+static int
+wait_for_others (void *context, int attempt)
+{
+  uint16_t dice = 0;
+  int span_ms = attempt < 5 ? 2 << attempt : 50;
+
+  if (attempt * 25 > BUSY_LIMIT_MS || getrandom (&dice, sizeof dice, GRND_NONBLOCK) < 0)
+    return 0;
+  struct timespec pause = { 0, (long) (dice % (span_ms * 1000) + 100) * 1000 };
+  nanosleep (&pause, NULL);
+  return 1;
+}
+
+static int
+pragma_number (sqlite3 *db, const char *pragma, int *value)
+{
+  sqlite3_stmt *statement = NULL;
+  int result = -1;
+
+  if (sqlite3_prepare_v2 (db, pragma, -1, &statement, NULL) == SQLITE_OK && sqlite3_step (statement) == SQLITE_ROW)
+    {
+      *value = sqlite3_column_int (statement, 0);
+      result = 0;
+    }
+  sqlite3_finalize (statement);
+  return result;
+}
+
+/* ---- who has it open ----
+ * A lock on the whole of berth.lock, shared while the database is open.  Whoever gets it alone
+ * is the first: nobody else is there, so a log that was left over tells of an unclean end. */
+
+static int
+lock_users (int fd, short type, int command)
+{
+  struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
+  int result;
+
+  while ((result = fcntl (fd, command, &lock)) != 0 && errno == EINTR)
+    continue;
+  return result;
+}
+
+static bool
+log_is_left (const struct berth_store *store)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s-wal", store->path);
+  struct stat status;
+
+  return path != NULL && stat (path, &status) == 0 && status.st_size > 0;
+}
+
+static int
+check_integrity (struct berth_store *store, struct berth_error *error)
+{
+  sqlite3_stmt *statement = NULL;
+  int result = 0;
+
+  if (sqlite3_prepare_v2 (store->db, "PRAGMA quick_check (1)", -1, &statement, NULL) != SQLITE_OK
+      || sqlite3_step (statement) != SQLITE_ROW)
+    result = berth_store_fail (store, error);
+  else if (strcmp ((const char *) sqlite3_column_text (statement, 0), "ok") != 0)
+    {
+      result = berth_error_set (error, BERTH_E_CONFIGURATION, "the database %s is damaged: %s", store->path,
+                                sqlite3_column_text (statement, 0));
+      berth_error_hint (error, "nothing was changed; put a backup in its place, or move it away and start with an empty one");
+    }
+  sqlite3_finalize (statement);
+  return result;
+}
+
+/* ---- the content ---- */
+
+static int
+read_installation (struct berth_store *store)
+{
+  sqlite3_stmt *statement = NULL;
+  int result = -1;
+
+  if (sqlite3_prepare_v2 (store->db, "SELECT value FROM meta WHERE key = 'installation_id'", -1, &statement, NULL)
+          == SQLITE_OK
+      && sqlite3_step (statement) == SQLITE_ROW)
+    {
+      snprintf (store->installation_id, sizeof store->installation_id, "%s", sqlite3_column_text (statement, 0));
+      result = 0;
+    }
+  sqlite3_finalize (statement);
+  return result;
+}
+
+/* Alone.  The installation id goes on labels, so it is the one thing that is synced to disk
+ * before anything can be made with it. */
+static int
+initialise (struct berth_store *store, int version, struct berth_error *error)
+{
+  char id[32], sql[128];
+
+  if (berth_id_generate ("inst-", 20, id, sizeof id) != 0)
+    return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no random numbers: %m");
+  snprintf (sql, sizeof sql, "INSERT OR IGNORE INTO meta VALUES ('installation_id', '%s')", id);
+  if (sqlite3_exec (store->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = 1112691784",
+                    NULL, NULL, NULL)
+          != SQLITE_OK
+      || berth_schema_migrate (store->db, version) != 0
+      || sqlite3_exec (store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+    return berth_store_fail (store, error);
+  return 0;
+}
+_Static_assert (APPLICATION_ID == 1112691784, "the id in the pragma");
+
+/* How the database stands: its schema, 0 for an empty one; -1 when it is not for us. */
+static int
+read_version (struct berth_store *store, int *version, struct berth_error *error)
+{
+  int application = 0, schema = 0;
+
+  if (pragma_number (store->db, "PRAGMA user_version", version) != 0
+      || pragma_number (store->db, "PRAGMA application_id", &application) != 0
+      || pragma_number (store->db, "PRAGMA schema_version", &schema) != 0)
+    return berth_store_fail (store, error);
+  if (application != APPLICATION_ID && (schema != 0 || *version != 0))
+    {
+      berth_error_set (error, BERTH_E_CONFIGURATION, "%s is the database of another program", store->path);
+      berth_error_hint (error, "choose another state directory");
+      return -1;
+    }
+  if (*version > berth_store_schema ())
+    {
+      berth_error_set (error, BERTH_E_CONFIGURATION, "the database %s has schema %d, this Berth (%s) knows up to %d",
+                       store->path, *version, berth_version (), berth_store_schema ());
+      berth_error_hint (error, "nothing was changed; install the newer Berth again, or use another state directory");
+      return -1;
+    }
+  return 0;
+}
+
+/* Brings the database up to date, alone; leaves the lock shared. */
+static int
+prepare_alone (struct berth_store *store, struct berth_error *error)
+{
+  bool unclean = log_is_left (store);
+  int version = 0;
+
+  if (read_version (store, &version, error) != 0 || (unclean && check_integrity (store, error) != 0))
+    return -1;
+  if ((version < berth_store_schema () || read_installation (store) != 0) && initialise (store, version, error) != 0)
+    return -1;
+  if (lock_users (store->users_fd, F_RDLCK, F_OFD_SETLKW) != 0)
+    return berth_error_set (error, BERTH_E_INTERNAL, "cannot share the lock of %s: %m", store->path);
+  return 0;
+}
+
+/* One that died half-way through the making leaves work to do: then everybody who finds that
+ * lets go and tries to be alone. */
+static int
+prepare (struct berth_store *store, struct berth_error *error)
+{
+  int version = 0;
+
+  if (lock_users (store->users_fd, F_WRLCK, F_OFD_SETLK) == 0)
+    return prepare_alone (store, error);
+  if (lock_users (store->users_fd, F_RDLCK, F_OFD_SETLKW) != 0)
+    return berth_error_set (error, BERTH_E_INTERNAL, "cannot lock %s: %m", store->path);
+  if (read_version (store, &version, error) != 0)
+    return -1;
+  if (version == berth_store_schema () && read_installation (store) == 0)
+    return 0;
+  lock_users (store->users_fd, F_UNLCK, F_OFD_SETLK);
+  if (lock_users (store->users_fd, F_WRLCK, F_OFD_SETLKW) != 0)
+    return berth_error_set (error, BERTH_E_INTERNAL, "cannot lock %s: %m", store->path);
+  return prepare_alone (store, error);
+}
+
+static int
+open_files (struct berth_store *store, const char *directory, struct berth_error *error)
+{
+  BERTH_AUTO_FREE char *lock = berth_path_join (directory, "berth.lock");
+
+  store->path = berth_path_join (directory, "berth.db");
+  if (store->path == NULL || lock == NULL)
+    return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+  store->users_fd = open (lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (store->users_fd < 0)
+    {
+      berth_error_set (error, BERTH_E_CONFIGURATION, "cannot open %s: %m", lock);
+      berth_error_hint (error, "check that the state directory exists, is yours, and is on a writable file system");
+      return -1;
+    }
+  /* SQLite would make it with the umask's mode.  Only a file that was not there is closed here:
+   * closing another would drop the locks of a host in this very process. */
+  int fd = open (store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0)
+    close (fd);
+  if (sqlite3_open_v2 (store->path, &store->db,
+                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL)
+      != SQLITE_OK)
+    return berth_store_fail (store, error);
+  sqlite3_extended_result_codes (store->db, 1);
+  sqlite3_busy_handler (store->db, wait_for_others, NULL);
+  return 0;
+}
+
+int
+berth_store_open (const char *directory, struct berth_store **out, struct berth_error *error)
+{
+  struct berth_store *store = calloc (1, sizeof *store);
+
+  if (store == NULL)
+    return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+  pthread_mutex_init (&store->mutex, NULL);
+  store->users_fd = -1;
+  if (open_files (store, directory, error) != 0 || prepare (store, error) != 0)
+    goto failed;
+  /* NORMAL: with a write-ahead log a commit survives the death of every process; only a power
+   * failure may take the last ones.  A sync for each would cost more than making a sandbox. */
+  if (sqlite3_exec (store->db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL, NULL) != SQLITE_OK
+      || read_installation (store) != 0)
+    {
+      berth_store_fail (store, error);
+      goto failed;
+    }
+  *out = store;
+  return 0;
+
+failed:
+  berth_store_close (store);
+  return -1;
+}
+
+void
+berth_store_close (struct berth_store *store)
+{
+  if (store == NULL)
+    return;
+  for (size_t i = 0; i < BERTH_SQL_STATEMENTS; i++)
+    sqlite3_finalize (store->statements[i]);
+  /* before the lock: the last one to leave takes the log with it */
+  sqlite3_close (store->db);
+  if (store->users_fd >= 0)
+    close (store->users_fd);
+  pthread_mutex_destroy (&store->mutex);
+  free (store->path);
+  free (store);
+}
+
+const char *
+berth_store_installation_id (const struct berth_store *store)
+{
+  return store->installation_id;
+}
