@@ -1,0 +1,46 @@
+#include "core/manager/call.h"
+
+#include "sdk/base/clock.h"
+
+void
+berth_call_begin (struct berth_manager_call *call, struct berth_instance *instance, const char *native_id,
+                  struct berth_cancel *cancel, int64_t milliseconds)
+{
+  call->instance = instance;
+  call->native_id = native_id;
+  berth_instance_enter (instance, native_id);
+  /* the clock starts when the call does, not while it waits behind others */
+  int64_t deadline = milliseconds == BERTH_NO_DEADLINE ? BERTH_NO_DEADLINE
+                                                       : berth_clock_monotonic_ns () + milliseconds * 1000000;
+  berth_host_call_begin (&call->host, instance, cancel, deadline);
+}
+
+int
+berth_call_end (struct berth_manager_call *call, int result, struct berth_error *error)
+{
+  result = berth_host_call_end (&call->host, result, error);
+  berth_instance_leave (call->instance, call->native_id);
+  return result;
+}
+
+int
+berth_data_begin (struct berth_manager_call *call, struct berth_sandbox *sandbox, struct berth_cancel *cancel,
+                  int64_t milliseconds, struct berth_handle **handle, struct berth_error *error)
+{
+  struct berth_instance *instance = NULL;
+
+  if (berth_sandbox_connect (sandbox, cancel, handle, error) != 0
+      || berth_sandbox_instance (sandbox, &instance, error) != 0)
+    return -1;
+  berth_call_begin (call, instance, berth_record_current (&sandbox->record)->id, cancel, milliseconds);
+  return 0;
+}
+
+struct berth_native
+berth_native_of (const struct berth_record_native *native)
+{
+  return (struct berth_native) { .struct_size = sizeof (struct berth_native),
+                                 .private_size = native->private_size,
+                                 .id = native->id,
+                                 .private_data = native->private_size > 0 ? native->private_data : NULL };
+}

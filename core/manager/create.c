@@ -1,0 +1,325 @@
+/* Making a sandbox: intent, validation, creation, record; undone on every way that fails. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/manager/answer.h"
+#include "core/manager/destroy.h"
+#include "core/manager/sweep.h"
+#include "sdk/base/clock.h"
+
+struct creation
+{
+  struct berth_host *host;
+  struct berth_instance *instance;
+  struct berth_wish wish;
+  struct berth_sandbox *sandbox; /* its record is that of the sandbox */
+  struct berth_lock lock;        /* of the sandbox, from before the intent is written */
+  struct berth_answer validated;
+  struct berth_answer got;
+  struct berth_host_call *call; /* that runs */
+};
+
+static void
+begin (struct creation *creation, struct berth_manager_call *call)
+{
+  const struct berth_create_options *options = &creation->wish.options;
+
+  berth_call_begin (call, creation->instance, NULL, options->cancel, creation->wish.timeout_ms);
+  call->host.progress = options->progress;
+  call->host.progress_context = options->progress_context;
+  creation->call = creation->validated.call = creation->got.call = &call->host;
+}
+
+/* ---- asking first ---- */
+
+static int
+validate (struct creation *creation, struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct berth_effective_sink sink
+      = { .struct_size = sizeof sink, .context = &creation->validated, .effective = berth_answer_take };
+
+  begin (creation, &call);
+  int result = berth_call_backend (&call)->lifecycle->validate (
+      &call.host.call, berth_instance_state (creation->instance), &creation->wish.spec, &sink);
+  if (berth_call_end (&call, result, error) != 0
+      || berth_answer_check (&creation->wish, creation->instance, &creation->validated, error) != 0)
+    return -1;
+  if (creation->validated.pin != NULL)
+    {
+      creation->wish.spec.pin = creation->validated.pin;
+      creation->wish.spec.asks |= BERTH_SPEC_PIN;
+    }
+  return 0;
+}
+
+/* True for the first time in this process. */
+static bool
+is_news (struct berth_host *host, const char *backend)
+{
+  bool news = true;
+
+  pthread_mutex_lock (&host->mutex);
+  for (size_t i = 0; news && i < host->warned_count; i++)
+    news = strcmp (host->warned[i], backend) != 0;
+  char **more = news ? realloc (host->warned, (host->warned_count + 1) * sizeof *more) : NULL;
+  if (more != NULL)
+    {
+      host->warned = more;
+      if ((more[host->warned_count] = strdup (backend)) != NULL)
+        host->warned_count++;
+    }
+  pthread_mutex_unlock (&host->mutex);
+  return news;
+}
+
+static void
+warn_of_tier (struct creation *creation)
+{
+  const char *backend = berth_instance_name (creation->instance);
+
+  if (creation->validated.effective.tier == BERTH_TIER_UNKNOWN && is_news (creation->host, backend))
+    berth_host_logf (creation->host, BERTH_LOG_WARNING,
+                     "backend %s claims no isolation tier: do not run code there that you do not trust", backend);
+}
+
+/* ---- making it ---- */
+
+/* On disk when this returns. */
+static int
+take_native (void *context, const struct berth_native *native)
+{
+  struct creation *creation = context;
+  struct berth_record *record = &creation->sandbox->record;
+  struct berth_error error = { 0 };
+
+  if (!berth_native_id_is_valid (native->id))
+    return berth_host_call_fail (creation->call, BERTH_E_INTERNAL, "the backend told a native id that is none");
+  if (native->private_size > BERTH_PRIVATE_MAX)
+    return berth_host_call_fail (creation->call, BERTH_E_INTERNAL,
+                                 "the backend told %" PRIu32 " bytes of private data, at most %u are kept",
+                                 native->private_size, BERTH_PRIVATE_MAX);
+  if (berth_record_add_native (record, native->id, record->assignment_id, record->generation, native->private_data,
+                               native->private_size)
+      != 0)
+    return berth_host_call_fail (creation->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+  if (berth_store_add_native (creation->host->store, record->id, berth_record_current (record), &error) != 0)
+    return berth_host_call_fail (creation->call, error.code, "%s", error.message);
+  return 0;
+}
+
+static int
+take_effective (void *context, const struct berth_effective *effective)
+{
+  struct creation *creation = context;
+
+  return berth_answer_take (&creation->got, effective);
+}
+
+static int
+call_create (struct creation *creation, struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct berth_create_sink sink
+      = { .struct_size = sizeof sink, .context = creation, .created = take_native, .effective = take_effective };
+
+  begin (creation, &call);
+  int result = berth_call_backend (&call)->lifecycle->create (&call.host.call, berth_instance_state (creation->instance),
+                                                              &creation->wish.spec, &sink, &creation->sandbox->handle);
+  if (berth_call_end (&call, result, error) != 0)
+    return -1;
+  if (creation->sandbox->record.native_count == 0)
+    return berth_error_set (error, BERTH_E_INTERNAL, "backend %s made a sandbox without telling its id",
+                            berth_instance_name (creation->instance));
+  return berth_answer_compare (berth_instance_name (creation->instance), &creation->validated, &creation->got, error);
+}
+
+/* Runs, as recorded; the deadline counts from now on. */
+static int
+record_running (struct creation *creation, struct berth_error *error)
+{
+  struct berth_record *record = &creation->sandbox->record;
+
+  if (berth_answer_record (&creation->got, creation->instance, record, error) != 0)
+    return -1;
+  if (record->pin == NULL)
+    record->pin = BERTH_STEAL_POINTER (creation->validated.pin);
+  record->state = BERTH_RECORD_RUNNING;
+  record->deadline_wall_ms = berth_clock_wall_ms () + record->ttl_ms;
+  record->deadline_boot_ms = berth_clock_boottime_ms () + record->ttl_ms;
+  return berth_store_update (creation->host->store, record, error);
+}
+
+static int
+provision (struct creation *creation, struct berth_error *error)
+{
+  if (validate (creation, error) != 0)
+    return -1;
+  warn_of_tier (creation);
+  return call_create (creation, error) != 0 || record_running (creation, error) != 0 ? -1 : 0;
+}
+
+/* ---- undoing ---- */
+
+/* What was told exists until it is proven gone; the record stays until then, so that the next
+ * host goes on with it.  After CONFLICT it is somebody else's, and not touched. */
+static void
+undo (struct creation *creation, const struct berth_error *why)
+{
+  struct berth_host *host = creation->host;
+  struct berth_record *record = &creation->sandbox->record;
+  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
+  struct berth_destruction outcome = { 0 };
+  struct berth_error error = { 0 };
+  int result = 0;
+
+  berth_sandbox_disconnect (creation->sandbox);
+  if (why->code == BERTH_E_CONFLICT)
+    for (uint64_t i = 0; result == 0 && i < record->native_count; i++)
+      result = berth_store_remove_native (host->store, record->id, record->natives[i].id, &error);
+  if (result == 0 && (record->native_count == 0 || why->code == BERTH_E_CONFLICT))
+    result = berth_store_remove (host->store, record->id, &error);
+  else if (result == 0)
+    result = berth_destroy_record_locked (host, creation->instance, record, budget, &outcome, &error);
+  if (result != 0)
+    berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s could not be undone: %s", record->id, error.message);
+  else if (outcome.outcome == BERTH_OUTCOME_UNCONFIRMED || outcome.outcome == BERTH_OUTCOME_REFUSED)
+    berth_host_logf (host, BERTH_LOG_WARNING, "what was made of sandbox %s may be left: %s", record->id, outcome.detail);
+  else
+    berth_lock_remove (host, record->id, &creation->lock);
+}
+
+/* ---- a request that was made before ---- */
+
+/* The sandbox that the same request id made.  Its lock is free once its creator is done, or
+ * dead: then what that one left is cleared away.  1: there is none any more, make it. */
+static int
+adopt (struct creation *creation, const char *id, struct berth_sandbox **out, struct berth_error *error)
+{
+  struct berth_host *host = creation->host;
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
+  struct berth_destruction outcome = { 0 };
+  struct berth_error missing = { 0 };
+  struct berth_instance *instance = NULL;
+
+  if (berth_lock_take (host, id, creation->wish.timeout_ms, creation->wish.options.cancel, &lock, error) != 0)
+    return -1;
+  if (berth_store_load (host->store, id, 0, &record, &missing) != 0)
+    {
+      if (missing.code == BERTH_E_SANDBOX_NOT_FOUND)
+        {
+          berth_lock_remove (host, id, &lock);
+          return 1;
+        }
+      if (error != NULL)
+        *error = missing;
+      return -1;
+    }
+  if (record.state != BERTH_RECORD_CREATING && record.state != BERTH_RECORD_DESTROYING)
+    return berth_sandbox_load (host, id, out, error);
+  if (berth_registry_instance (host->registry, record.backend, "an interrupted create", &instance, error) != 0
+      || berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
+    return -1;
+  if (outcome.outcome == BERTH_OUTCOME_CONFIRMED)
+    {
+      berth_lock_remove (host, id, &lock);
+      return 1;
+    }
+  if (outcome.outcome == BERTH_OUTCOME_NOTHING_NAMED)
+    berth_lock_remove (host, id, &lock);
+  return berth_error_set (error, BERTH_E_CREATE_INTERRUPTED, "the create of request %s was interrupted: %s",
+                          creation->wish.options.request_id, outcome.detail);
+}
+
+/* ---- the whole ---- */
+
+/* 0 reserved, 1 *OUT is the sandbox of an earlier request, -1. */
+static int
+reserve (struct creation *creation, struct berth_sandbox **out, struct berth_error *error)
+{
+  struct berth_host *host = creation->host;
+  struct berth_store_quota quota = { host->limits.host_sandboxes, host->limits.owner_sandboxes };
+  struct berth_record *record = &creation->sandbox->record;
+
+  /* nobody knows the id yet, so it is free; from the first moment of the record it is not */
+  if (berth_lock_take (host, record->id, 0, NULL, &creation->lock, error) != 0)
+    return -1;
+  for (;;)
+    {
+      BERTH_AUTO_FREE char *existing = NULL;
+      int result = berth_store_reserve (host->store, record, &quota, &existing, error);
+      if (result == 1)
+        result = adopt (creation, existing, out, error);
+      else if (result == 0)
+        return 0;
+      if (result == 1)
+        continue;
+      berth_lock_remove (host, record->id, &creation->lock);
+      return result == 0 ? 1 : -1;
+    }
+}
+
+static int
+prepare (struct creation *creation, const struct berth_create_options *options, struct berth_error *error)
+{
+  struct berth_host *host = creation->host;
+
+  if (berth_wish_make (host, options, &creation->wish, error) != 0
+      || berth_registry_instance (host->registry, creation->wish.options.backend, "--backend", &creation->instance, error)
+             != 0)
+    return -1;
+  if (creation->wish.network.rules.count > 0
+      && berth_require_capability (berth_instance_name (creation->instance),
+                                   berth_instance_capabilities (creation->instance), BERTH_CAP_NETWORK_RULES, error)
+             != 0)
+    return -1;
+  creation->sandbox = berth_sandbox_new (host);
+  if (creation->sandbox == NULL)
+    return berth_no_memory (error);
+  creation->sandbox->instance = creation->instance;
+  creation->sandbox->creator = true;
+  return berth_wish_record (host, &creation->wish, berth_instance_name (creation->instance),
+                            &creation->sandbox->record, error);
+}
+
+static int
+run_creation (struct creation *creation, struct berth_sandbox **out, struct berth_error *error)
+{
+  struct berth_error why = { 0 };
+  int reserved = reserve (creation, out, error);
+
+  if (reserved != 0)
+    return reserved > 0 ? 0 : -1;
+  if (provision (creation, &why) == 0)
+    {
+      *out = BERTH_STEAL_POINTER (creation->sandbox);
+      return 0;
+    }
+  undo (creation, &why);
+  if (error != NULL)
+    *error = why;
+  return -1;
+}
+
+int
+berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options, struct berth_sandbox **out,
+                      struct berth_error *error)
+{
+  struct creation creation = { .host = host, .lock = BERTH_LOCK_NONE };
+
+  berth_sweep (host);
+  int result = prepare (&creation, options, error);
+  if (result == 0)
+    result = run_creation (&creation, out, error);
+  if (creation.sandbox != NULL)
+    {
+      creation.sandbox->creator = false; /* what failed has been undone above */
+      berth_sandbox_close (creation.sandbox);
+    }
+  berth_lock_release (&creation.lock);
+  berth_answer_clear (&creation.validated);
+  berth_answer_clear (&creation.got);
+  return result;
+}

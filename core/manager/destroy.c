@@ -1,0 +1,249 @@
+#include "core/manager/destroy.h"
+
+#include <string.h>
+
+#include "core/manager/call.h"
+#include "sdk/base/clock.h"
+
+#define LOCK_MS (60 * 1000)
+#define ASK_AGAIN_MS 1000
+
+static void
+say (struct berth_destruction *out, uint32_t outcome, const char *detail)
+{
+  out->outcome = outcome;
+  snprintf (out->detail, sizeof out->detail, "%s", detail);
+}
+
+/* ---- one native id ---- */
+
+struct target
+{
+  struct berth_instance *instance;
+  struct berth_native native;
+  int64_t deadline_ms; /* monotonic */
+  bool can_probe;
+};
+
+static int64_t
+remaining (const struct target *target)
+{
+  int64_t left = target->deadline_ms - berth_clock_monotonic_ms ();
+
+  return left > 1 ? left : 1;
+}
+
+/* The verdict, or 0 with *ERROR. */
+static uint32_t
+ask_destroy (const struct target *target, struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct berth_destroyed answer = { 0 };
+
+  berth_call_begin (&call, target->instance, target->native.id, NULL, remaining (target));
+  int result = berth_call_backend (&call)->lifecycle->destroy (
+      &call.host.call, berth_instance_state (target->instance), &target->native, &answer);
+  if (result == 0 && answer.verdict == BERTH_REFUSED)
+    *error = call.host.error;
+  if (berth_call_end (&call, result, error) != 0)
+    return 0;
+  return answer.verdict == BERTH_GONE || answer.verdict == BERTH_REFUSED ? answer.verdict : BERTH_ACCEPTED;
+}
+
+/* The second observation: PRESENT, ABSENT, or 0 with *ERROR. */
+static uint32_t
+ask_probe (const struct target *target, struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct berth_presence answer = { 0 };
+
+  berth_call_begin (&call, target->instance, target->native.id, NULL, remaining (target));
+  int result = berth_call_backend (&call)->probe->probe (&call.host.call, berth_instance_state (target->instance),
+                                                         &target->native, &answer);
+  if (berth_call_end (&call, result, error) != 0)
+    return 0;
+  if (answer.verdict == BERTH_PRESENT || answer.verdict == BERTH_ABSENT)
+    return answer.verdict;
+  berth_error_set (error, BERTH_E_INTERNAL, "the probe gave no verdict");
+  return 0;
+}
+
+/* One round of asking and looking. */
+static void
+observe (const struct target *target, struct berth_destruction *out)
+{
+  struct berth_error error = { 0 };
+  uint32_t verdict = ask_destroy (target, &error);
+
+  if (verdict == BERTH_REFUSED)
+    {
+      say (out, BERTH_OUTCOME_REFUSED, error.message[0] != '\0' ? error.message : "the runtime will not remove it");
+      return;
+    }
+  if (verdict == 0)
+    {
+      say (out, BERTH_OUTCOME_UNCONFIRMED, error.message);
+      return;
+    }
+  uint32_t seen = target->can_probe ? ask_probe (target, &error) : 0;
+  if (seen == BERTH_ABSENT)
+    say (out, BERTH_OUTCOME_CONFIRMED, "destroyed, and seen to be gone");
+  else if (seen == BERTH_PRESENT)
+    say (out, BERTH_OUTCOME_UNCONFIRMED, "the runtime accepted it, but it is still there");
+  else if (target->can_probe && error.code != BERTH_E_CAPABILITY_NOT_SUPPORTED)
+    say (out, BERTH_OUTCOME_UNCONFIRMED, error.message);
+  else if (verdict == BERTH_GONE)
+    say (out, BERTH_OUTCOME_CONFIRMED, "the runtime says that it is gone");
+  else
+    say (out, BERTH_OUTCOME_UNCONFIRMED, "the runtime accepted it and has not said that it is gone");
+}
+
+static void
+destroy_native (struct berth_instance *instance, const struct berth_record *record,
+                const struct berth_record_native *native, struct berth_destroy_budget budget, int64_t start_ms,
+                struct berth_destruction *out)
+{
+  struct target target = {
+    .instance = instance,
+    .native = berth_native_of (native),
+    .deadline_ms = start_ms + budget.deadline_ms,
+    /* a create that was interrupted has no answer yet: then what the backend declares counts */
+    .can_probe = ((record->capabilities != 0 ? (uint64_t) record->capabilities : berth_instance_capabilities (instance))
+                  & BERTH_CAP_PROBE)
+                     != 0
+                 && berth_instance_backend (instance)->probe != NULL,
+  };
+
+  for (;;)
+    {
+      observe (&target, out);
+      if (out->outcome != BERTH_OUTCOME_UNCONFIRMED
+          || berth_clock_monotonic_ms () + ASK_AGAIN_MS > start_ms + budget.settle_ms)
+        return;
+      berth_clock_sleep_ms (ASK_AGAIN_MS);
+    }
+}
+
+/* ---- the record ---- */
+
+/* A create that died before it was told an id may still have made something: then its label
+ * names the sandbox.  What is found is written down before it is destroyed. */
+struct search
+{
+  struct berth_host *host;
+  const char *sandbox_id;
+  struct berth_record *found;
+  struct berth_host_call *call;
+};
+
+static int
+match_label (void *context, const struct berth_found *found)
+{
+  struct search *search = context;
+
+  if ((found->has & BERTH_FOUND_LABELS) == 0 || found->native_id == NULL || found->sandbox_id == NULL
+      || found->installation_id == NULL || strcmp (found->sandbox_id, search->sandbox_id) != 0
+      || strcmp (found->installation_id, berth_store_installation_id (search->host->store)) != 0)
+    return 0;
+  if (berth_record_add_native (search->found, found->native_id, found->assignment_id != NULL ? found->assignment_id : "",
+                               1, NULL, 0)
+      != 0)
+    return berth_host_call_fail (search->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+  return 0;
+}
+
+static int
+search_by_label (struct berth_host *host, struct berth_instance *instance, const char *id, int64_t milliseconds,
+                 struct berth_record *found, struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct search search = { host, id, found, &call.host };
+  struct berth_found_sink sink = { .struct_size = sizeof sink, .context = &search, .found = match_label };
+
+  berth_call_begin (&call, instance, NULL, NULL, milliseconds);
+  int result = berth_call_backend (&call)->lifecycle->list_ids (&call.host.call, berth_instance_state (instance), &sink);
+  return berth_call_end (&call, result, error);
+}
+
+/* Ends the natives one by one; each is forgotten as soon as it is proven gone.  The weakest
+ * outcome is that of the whole. */
+static int
+destroy_natives (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
+                 const struct berth_record *list, struct berth_destroy_budget budget, struct berth_destruction *out,
+                 struct berth_error *error)
+{
+  int64_t start_ms = berth_clock_monotonic_ms ();
+
+  for (uint64_t i = 0; i < list->native_count; i++)
+    {
+      struct berth_destruction one = { 0 };
+      destroy_native (instance, record, &list->natives[i], budget, start_ms, &one);
+      if (i == 0 || one.outcome != BERTH_OUTCOME_CONFIRMED)
+        *out = one;
+      if (one.outcome == BERTH_OUTCOME_CONFIRMED
+          && berth_store_remove_native (host->store, record->id, list->natives[i].id, error) != 0)
+        return -1;
+    }
+  return 0;
+}
+
+int
+berth_destroy_record_locked (struct berth_host *host, struct berth_instance *instance,
+                             const struct berth_record *record, struct berth_destroy_budget budget,
+                             struct berth_destruction *out, struct berth_error *error)
+{
+  BERTH_AUTO_RECORD struct berth_record found = { 0 };
+  const struct berth_record *list = record;
+
+  if (record->state != BERTH_RECORD_DESTROYING
+      && berth_store_set_state (host->store, record->id, BERTH_RECORD_DESTROYING, error) != 0)
+    return -1;
+  if (record->native_count == 0)
+    {
+      if (search_by_label (host, instance, record->id, budget.deadline_ms, &found, error) != 0)
+        return -1;
+      list = &found;
+    }
+  say (out, BERTH_OUTCOME_NOTHING_NAMED, "nothing had been made");
+  if (destroy_natives (host, instance, record, list, budget, out, error) != 0)
+    return -1;
+  if (out->outcome != BERTH_OUTCOME_CONFIRMED && out->outcome != BERTH_OUTCOME_NOTHING_NAMED)
+    return 0;
+  return berth_store_remove (host->store, record->id, error);
+}
+
+int
+berth_sandbox_destroy (struct berth_sandbox *sandbox, struct berth_destruction *out, struct berth_error *error)
+{
+  struct berth_host *host = sandbox->host;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
+  struct berth_destruction ignored;
+  struct berth_error missing = { 0 };
+  struct berth_instance *instance = NULL;
+
+  if (out == NULL)
+    out = &ignored;
+  *out = (struct berth_destruction) { 0 };
+  if (berth_sandbox_instance (sandbox, &instance, error) != 0
+      || berth_lock_take (host, sandbox->record.id, LOCK_MS, NULL, &lock, error) != 0)
+    return -1;
+  if (berth_store_load (host->store, sandbox->record.id, 0, &record, &missing) != 0)
+    {
+      if (missing.code != BERTH_E_SANDBOX_NOT_FOUND)
+        {
+          if (error != NULL)
+            *error = missing;
+          return -1;
+        }
+      berth_lock_remove (host, sandbox->record.id, &lock);
+      say (out, BERTH_OUTCOME_CONFIRMED, "it was destroyed before");
+      return 0;
+    }
+  if (berth_destroy_record_locked (host, instance, &record, budget, out, error) != 0)
+    return -1;
+  if (out->outcome == BERTH_OUTCOME_CONFIRMED || out->outcome == BERTH_OUTCOME_NOTHING_NAMED)
+    berth_lock_remove (host, record.id, &lock);
+  return 0;
+}

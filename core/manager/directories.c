@@ -1,0 +1,169 @@
+#include "core/manager/directories.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sdk/base/fs.h"
+#include "sdk/base/path.h"
+#include "sdk/base/string.h"
+
+/* An XDG directory counts only when it is absolute, as its specification says. */
+static char *
+xdg (const char *variable, const char *below_home, const char *name)
+{
+  const char *base = secure_getenv (variable), *home = secure_getenv ("HOME");
+  struct passwd *user = NULL;
+
+  if (base != NULL && base[0] == '/')
+    return berth_path_join (base, name);
+  if (home == NULL || home[0] != '/')
+    home = (user = getpwuid (geteuid ())) != NULL ? user->pw_dir : "/";
+  return berth_string_format ("%s/%s/%s", home, below_home, name);
+}
+
+static const char *
+given (const char *option, const char *variable)
+{
+  const char *value = option != NULL ? option : secure_getenv (variable);
+
+  return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* Ours, and nobody else may write there: else records and sockets could be planted. */
+static int
+make_private (const char *path, const char *what, struct berth_error *error)
+{
+  struct stat status;
+
+  if (berth_fs_make_directories (AT_FDCWD, path, 0700) != 0)
+    berth_error_set (error, BERTH_E_CONFIGURATION, "cannot make the %s %s: %m", what, path);
+  else if (lstat (path, &status) != 0 || !S_ISDIR (status.st_mode))
+    berth_error_set (error, BERTH_E_CONFIGURATION, "the %s %s is not a directory", what, path);
+  else if (status.st_uid != geteuid ())
+    berth_error_set (error, BERTH_E_CONFIGURATION, "the %s %s belongs to uid %u, want %u", what, path,
+                     (unsigned) status.st_uid, (unsigned) geteuid ());
+  else if ((status.st_mode & 022) != 0)
+    berth_error_set (error, BERTH_E_CONFIGURATION, "the %s %s can be written by others (mode %04o), want 0700", what,
+                     path, (unsigned) status.st_mode & 07777);
+  else
+    return 0;
+  berth_error_hint (error, "correct it, or choose another directory");
+  return -1;
+}
+
+static int
+find_state (struct berth_host *host, const struct berth_host_options *options, bool *usual, struct berth_error *error)
+{
+  const char *path = given (options->state_dir, "BERTH_STATE_DIR");
+  char resolved[PATH_MAX];
+
+  *usual = path == NULL;
+  BERTH_AUTO_FREE char *wanted = path != NULL      ? strdup (path)
+                                 : geteuid () == 0 ? strdup (BERTH_LOCALSTATEDIR "/lib/berth")
+                                                   : xdg ("XDG_STATE_HOME", ".local/state", "berth");
+  if (wanted == NULL)
+    return berth_no_memory (error);
+  if (make_private (wanted, "state directory", error) != 0)
+    return -1;
+  if (realpath (wanted, resolved) == NULL)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot resolve the state directory %s: %m", wanted);
+  host->state_dir = strdup (resolved);
+  BERTH_AUTO_FREE char *locks = berth_path_join (resolved, "locks");
+  if (host->state_dir == NULL || locks == NULL)
+    return berth_no_memory (error);
+  return make_private (locks, "directory of locks", error);
+}
+
+/* Another state directory is another installation: it gets a runtime directory of its own, with
+ * a short name however long its path is (FNV-1a). */
+static uint64_t
+short_hash (const char *text)
+{
+  uint64_t hash = UINT64_C (0xcbf29ce484222325);
+
+  for (; *text != '\0'; text++)
+    hash = (hash ^ (unsigned char) *text) * UINT64_C (0x100000001b3);
+  return hash;
+}
+
+static char *
+runtime_base (void)
+{
+  const char *xdg_runtime = secure_getenv ("XDG_RUNTIME_DIR");
+
+  if (geteuid () == 0)
+    return strdup (BERTH_RUNSTATEDIR "/berth");
+  if (xdg_runtime != NULL && xdg_runtime[0] == '/' && strlen (xdg_runtime) < 20)
+    return berth_path_join (xdg_runtime, "berth");
+  return berth_string_format ("/tmp/berth-%u", (unsigned) geteuid ());
+}
+
+static int
+find_runtime (struct berth_host *host, const struct berth_host_options *options, bool usual, struct berth_error *error)
+{
+  const char *path = given (options->runtime_dir, "BERTH_RUNTIME_DIR");
+  BERTH_AUTO_FREE char *base = path == NULL ? runtime_base () : NULL;
+
+  if (path != NULL)
+    host->runtime_dir = strdup (path);
+  else if (base != NULL && make_private (base, "runtime directory", error) != 0)
+    return -1;
+  else if (base != NULL)
+    host->runtime_dir = usual ? BERTH_STEAL_POINTER (base)
+                              : berth_string_format ("%s/%012" PRIx64, base, short_hash (host->state_dir) >> 16);
+  if (host->runtime_dir == NULL)
+    return berth_no_memory (error);
+  if (host->runtime_dir[0] != '/' || strlen (host->runtime_dir) > BERTH_RUNTIME_DIR_MAX)
+    {
+      berth_error_set (error, BERTH_E_CONFIGURATION, "the runtime directory %s: want an absolute path of at most %d bytes",
+                       host->runtime_dir, BERTH_RUNTIME_DIR_MAX);
+      berth_error_hint (error, "paths of sockets are limited to 107 bytes; choose a shorter BERTH_RUNTIME_DIR");
+      return -1;
+    }
+  return make_private (host->runtime_dir, "runtime directory", error);
+}
+
+/* The user's file, else the system's; a file that was named must be there. */
+static int
+find_config (struct berth_host *host, const struct berth_host_options *options, struct berth_error *error)
+{
+  const char *path = given (options->config_file, "BERTH_CONFIG");
+  BERTH_AUTO_FREE char *own = path == NULL && geteuid () != 0 ? xdg ("XDG_CONFIG_HOME", ".config", "berth/berth.conf") : NULL;
+
+  if (path != NULL && access (path, F_OK) != 0)
+    {
+      berth_error_set (error, BERTH_E_CONFIGURATION, "the configuration file %s: %m", path);
+      berth_error_hint (error, "correct --config or BERTH_CONFIG");
+      return -1;
+    }
+  if (path == NULL && own != NULL && access (own, F_OK) == 0)
+    path = own;
+  else if (path == NULL && access (BERTH_SYSCONFDIR "/berth/berth.conf", F_OK) == 0)
+    path = BERTH_SYSCONFDIR "/berth/berth.conf";
+  host->config_file = strdup (path != NULL ? path : "");
+  return host->config_file != NULL ? 0 : berth_no_memory (error);
+}
+
+static int
+find_cache (struct berth_host *host, bool usual, struct berth_error *error)
+{
+  host->cache_dir = !usual            ? berth_path_join (host->state_dir, "cache")
+                    : geteuid () == 0 ? strdup (BERTH_LOCALSTATEDIR "/cache/berth")
+                                      : xdg ("XDG_CACHE_HOME", ".cache", "berth");
+  return host->cache_dir != NULL ? 0 : berth_no_memory (error);
+}
+
+int
+berth_directories_find (struct berth_host *host, const struct berth_host_options *options, struct berth_error *error)
+{
+  bool usual = true;
+
+  return find_config (host, options, error) != 0 || find_state (host, options, &usual, error) != 0
+                 || find_runtime (host, options, usual, error) != 0 || find_cache (host, usual, error) != 0
+             ? -1
+             : 0;
+}

@@ -1,0 +1,16 @@
+/* directories.h - where an installation keeps what it has. */
+#ifndef CORE_MANAGER_DIRECTORIES_H
+#define CORE_MANAGER_DIRECTORIES_H
+
+#include "core/manager/manager.h"
+
+/* A path of this length still leaves room for the socket of a sandbox in it (107 bytes in all:
+ * "/" instance "/" native id "/agent.sock", with an instance's longest name). */
+#define BERTH_RUNTIME_DIR_MAX 37
+
+/* Fills state_dir, runtime_dir, cache_dir, config_file and makes the first two: option, else
+ * environment, else root's or the user's own. */
+int berth_directories_find (struct berth_host *host, const struct berth_host_options *options,
+                            struct berth_error *error);
+
+#endif

@@ -1,0 +1,29 @@
+/* info.h - what is known of a sandbox: from its record, and from its backend. */
+#ifndef CORE_MANAGER_INFO_H
+#define CORE_MANAGER_INFO_H
+
+#include "core/manager/call.h"
+
+/* How the runtime of one instance sees its sandboxes, read once for a whole list. */
+struct berth_sighting
+{
+  char *native_id;
+  uint32_t life;
+};
+struct berth_sightings
+{
+  struct berth_sighting *items;
+  size_t count;
+  bool reached; /* false: it could not be asked */
+};
+
+void berth_sightings_read (struct berth_instance *instance, struct berth_sightings *out);
+void berth_sightings_clear (struct berth_sightings *sightings);
+
+/* The state to tell for RECORD, with what its runtime says. */
+const char *berth_info_state (const struct berth_record *record, const struct berth_sightings *sightings);
+
+/* All but state and expiry is the record's: INFO is good for as long as RECORD is. */
+void berth_info_fill (const struct berth_record *record, const char *state, struct berth_sandbox_info *info);
+
+#endif

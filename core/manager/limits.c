@@ -1,0 +1,152 @@
+#include "core/manager/limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "core/registry/error.h"
+#include "sdk/base/string.h"
+
+enum kind
+{
+  COUNT,
+  CORES,
+  SIZE,
+  DURATION
+};
+
+struct row
+{
+  const char *section;
+  const char *key;
+  enum kind kind;
+  size_t offset;
+  int64_t fallback;
+};
+
+#define MIB (INT64_C (1024) * 1024)
+#define SECONDS INT64_C (1000)
+#define ROW(section, key, kind, member, fallback) { section, key, kind, offsetof (struct berth_limits, member), fallback }
+
+static const struct row rows[] = {
+  ROW ("defaults", "ttl", DURATION, default_ttl, 900 * SECONDS),
+  ROW ("defaults", "cpus", CORES, default_cpu, 1000),
+  ROW ("defaults", "memory", SIZE, default_memory, 512 * MIB),
+  ROW ("defaults", "pids", COUNT, default_pids, 256),
+  ROW ("defaults", "tmp", SIZE, default_tmp, 256 * MIB),
+  ROW ("defaults", "timeout", DURATION, default_timeout, 60 * SECONDS),
+  ROW ("defaults", "output", SIZE, default_output, 10 * MIB),
+  ROW ("defaults", "file", SIZE, default_file, 50 * MIB),
+  ROW ("defaults", "workspace", SIZE, default_workspace, 1024 * MIB),
+  ROW ("limits", "ttl", DURATION, max_ttl, 86400 * SECONDS),
+  ROW ("limits", "cpus", CORES, max_cpu, 4000),
+  ROW ("limits", "memory", SIZE, max_memory, 4096 * MIB),
+  ROW ("limits", "pids", COUNT, max_pids, 4096),
+  ROW ("limits", "disk", SIZE, max_disk, 64 * 1024 * MIB),
+  ROW ("limits", "tmp", SIZE, max_tmp, 4096 * MIB),
+  ROW ("limits", "open_files", COUNT, max_open_files, 1048576),
+  ROW ("limits", "timeout", DURATION, max_timeout, 3600 * SECONDS),
+  ROW ("limits", "output", SIZE, max_output, 1024 * MIB),
+  ROW ("limits", "file", SIZE, max_file, 16 * 1024 * MIB),
+  ROW ("limits", "workspace", SIZE, max_workspace, 64 * 1024 * MIB),
+  ROW ("limits", "entries", COUNT, max_entries, 1000000),
+  ROW ("limits", "sandboxes", COUNT, host_sandboxes, 20),
+  ROW ("limits", "sandboxes_per_owner", COUNT, owner_sandboxes, 20),
+};
+
+/* Above these a number stands for a mistake, and sums of it could overflow. */
+static int64_t
+ceiling (enum kind kind)
+{
+  return kind == COUNT ? INT32_MAX : kind == CORES ? 4096 * 1000 : INT64_C (1) << 50;
+}
+
+static int
+parse (enum kind kind, const char *text, int64_t *value)
+{
+  uint64_t bytes = 0;
+
+  switch (kind)
+    {
+    case COUNT:
+      return berth_string_to_int64 (text, 1, ceiling (kind), value);
+    case CORES:
+      return berth_string_to_thousandths (text, 1, ceiling (kind), value);
+    case DURATION:
+      return berth_string_to_duration (text, 1, ceiling (kind), value);
+    case SIZE:
+      break;
+    }
+  if (berth_string_to_size (text, 1, (uint64_t) ceiling (kind), &bytes) != 0)
+    return -1;
+  *value = (int64_t) bytes;
+  return 0;
+}
+
+static const char *
+example (enum kind kind)
+{
+  return kind == COUNT ? "a whole number such as 256"
+         : kind == CORES ? "a number of cores such as 1.5"
+         : kind == SIZE  ? "a size such as 512M"
+                         : "a duration such as 15m";
+}
+
+static int64_t *
+slot (struct berth_limits *limits, const struct row *row)
+{
+  return (int64_t *) (void *) ((char *) limits + row->offset);
+}
+
+static int
+check_pair (const char *key, int64_t fallback, int64_t maximum, struct berth_error *error)
+{
+  if (fallback <= maximum)
+    return 0;
+  berth_error_set (error, BERTH_E_CONFIGURATION, "[defaults] %s is above [limits] %s", key, key);
+  berth_error_hint (error, "raise the limit or lower the default in berth.conf");
+  return -1;
+}
+
+int
+berth_limits_read (struct berth_registry *registry, struct berth_limits *out, struct berth_error *error)
+{
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    {
+      const char *origin = "berth.conf";
+      const char *text = berth_registry_config (registry, rows[i].section, rows[i].key, &origin);
+      *slot (out, &rows[i]) = rows[i].fallback;
+      if (text == NULL || parse (rows[i].kind, text, slot (out, &rows[i])) == 0)
+        continue;
+      berth_error_set (error, BERTH_E_CONFIGURATION, "%s: [%s] %s: got \"%s\", want %s, above zero", origin,
+                       rows[i].section, rows[i].key, text, example (rows[i].kind));
+      berth_error_hint (error, "correct the line, or remove it to get the default");
+      return -1;
+    }
+  return check_pair ("ttl", out->default_ttl, out->max_ttl, error) != 0
+                 || check_pair ("cpus", out->default_cpu, out->max_cpu, error) != 0
+                 || check_pair ("memory", out->default_memory, out->max_memory, error) != 0
+                 || check_pair ("pids", out->default_pids, out->max_pids, error) != 0
+                 || check_pair ("tmp", out->default_tmp, out->max_tmp, error) != 0
+                 || check_pair ("timeout", out->default_timeout, out->max_timeout, error) != 0
+                 || check_pair ("output", out->default_output, out->max_output, error) != 0
+                 || check_pair ("file", out->default_file, out->max_file, error) != 0
+                 || check_pair ("workspace", out->default_workspace, out->max_workspace, error) != 0
+             ? -1
+             : 0;
+}
+
+int
+berth_limit_apply (const char *what, int64_t value, int64_t fallback, int64_t maximum, int64_t *out,
+                   struct berth_error *error)
+{
+  *out = value == BERTH_UNSET ? fallback : value;
+  if (*out >= 1 && *out <= maximum)
+    return 0;
+  berth_error_set (error, BERTH_E_INVALID_REQUEST, "%s: got %" PRId64 ", want 1 to %" PRId64, what, *out, maximum);
+  if (*out < 1)
+    berth_error_hint (error, "leave it out to get the default; there is no \"unlimited\"");
+  else
+    berth_error_hint (error, "the administrator can raise `%s` in [limits] of berth.conf", what);
+  return -1;
+}

@@ -1,0 +1,77 @@
+/* manager.h - the two objects behind the handles of berth.h, and what the duties share. */
+#ifndef CORE_MANAGER_MANAGER_H
+#define CORE_MANAGER_MANAGER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "core/manager/limits.h"
+#include "core/registry/error.h"
+#include "core/registry/registry.h"
+#include "core/state/store.h"
+#include "sdk/base/cleanup.h"
+
+#define BERTH_WORKSPACE "/workspace"
+
+/* Deadlines of calls that nobody gave one. */
+#define BERTH_CONTROL_MS (60 * 1000)   /* asking about a sandbox, connecting */
+#define BERTH_FILE_MS (10 * 60 * 1000) /* a change of files; transfers have none: their reader sets the pace */
+#define BERTH_CREATE_MS (10 * 60 * 1000)
+
+struct berth_host
+{
+  char *state_dir;
+  char *runtime_dir;
+  char *cache_dir;
+  char *config_file; /* "" when there is none */
+  char *agent;
+  char *owner;
+  struct berth_store *store;
+  struct berth_registry *registry;
+  struct berth_limits limits;
+  void (*log) (void *context, uint32_t level, const char *line);
+  void *log_context;
+  pthread_mutex_t mutex; /* of `warned` */
+  char **warned;         /* backends whose unknown tier was told, in this process */
+  size_t warned_count;
+};
+
+struct berth_sandbox
+{
+  struct berth_host *host;
+  struct berth_record record; /* as it was when the handle was made; never changes */
+  bool creator;               /* this handle made it: an owned sandbox ends with it */
+  pthread_mutex_t mutex;      /* of the two below; never held while a backend is called */
+  struct berth_instance *instance;
+  struct berth_handle *handle;
+};
+
+void berth_host_logf (struct berth_host *host, uint32_t level, const char *format, ...) BERTH_FORMAT (3, 4);
+
+int berth_no_memory (struct berth_error *error);
+
+/* Copies the caller's options over OURS, which holds the defaults and its own size: a caller
+ * with an older, shorter struct leaves the rest as it is.  THEIRS may be NULL.  -1: the size is
+ * no size. */
+int berth_options_take (void *ours, const void *theirs, struct berth_error *error);
+
+/* ---- handles ---- */
+
+/* An empty handle: its record is the caller's to fill. */
+struct berth_sandbox *berth_sandbox_new (struct berth_host *host);
+/* A handle on the record ID. */
+int berth_sandbox_load (struct berth_host *host, const char *id, struct berth_sandbox **out, struct berth_error *error);
+/* The instance of its backend, opened at first need. */
+int berth_sandbox_instance (struct berth_sandbox *sandbox, struct berth_instance **out, struct berth_error *error);
+/* The backend's handle, connected at first need; only for a sandbox that runs. */
+int berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_handle **out,
+                           struct berth_error *error);
+/* Lets the backend's handle go, if there is one. */
+void berth_sandbox_disconnect (struct berth_sandbox *sandbox);
+/* The native of RECORD that is in use, or NULL: nothing has been made. */
+const struct berth_record_native *berth_record_current (const struct berth_record *record);
+
+/* 0 when every bit of NEEDED is among the capabilities of the sandbox. */
+int berth_require_capability (const char *backend, uint64_t have, uint64_t needed, struct berth_error *error);
+
+#endif

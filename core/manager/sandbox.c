@@ -1,0 +1,183 @@
+#include <string.h>
+
+#include "core/manager/call.h"
+#include "core/manager/destroy.h"
+
+struct berth_sandbox *
+berth_sandbox_new (struct berth_host *host)
+{
+  struct berth_sandbox *sandbox = calloc (1, sizeof *sandbox);
+
+  if (sandbox == NULL)
+    return NULL;
+  sandbox->host = host;
+  pthread_mutex_init (&sandbox->mutex, NULL);
+  return sandbox;
+}
+
+int
+berth_sandbox_load (struct berth_host *host, const char *id, struct berth_sandbox **out, struct berth_error *error)
+{
+  struct berth_sandbox *sandbox = berth_sandbox_new (host);
+
+  if (sandbox == NULL)
+    return berth_no_memory (error);
+  if (berth_store_load (host->store, id, 0, &sandbox->record, error) != 0)
+    {
+      berth_sandbox_close (sandbox);
+      return -1;
+    }
+  *out = sandbox;
+  return 0;
+}
+
+const struct berth_record_native *
+berth_record_current (const struct berth_record *record)
+{
+  return record->native_count > 0 ? &record->natives[record->native_count - 1] : NULL;
+}
+
+int
+berth_sandbox_instance (struct berth_sandbox *sandbox, struct berth_instance **out, struct berth_error *error)
+{
+  char who[64];
+
+  pthread_mutex_lock (&sandbox->mutex);
+  *out = sandbox->instance;
+  pthread_mutex_unlock (&sandbox->mutex);
+  if (*out != NULL)
+    return 0;
+  snprintf (who, sizeof who, "sandbox %s", sandbox->record.id);
+  if (berth_registry_instance (sandbox->host->registry, sandbox->record.backend, who, out, error) != 0)
+    return -1;
+  pthread_mutex_lock (&sandbox->mutex);
+  sandbox->instance = *out; /* the registry gives everybody the same one */
+  pthread_mutex_unlock (&sandbox->mutex);
+  return 0;
+}
+
+/* What each recorded state answers to the data plane. */
+static int
+check_runs (const struct berth_record *record, struct berth_error *error)
+{
+  if (record->state == BERTH_RECORD_RUNNING && berth_record_current (record) != NULL)
+    return 0;
+  berth_error_set (error, BERTH_E_WRONG_STATE, "sandbox %s is %s, not running", record->id,
+                   berth_record_state_name (record->state));
+  if (record->state == BERTH_RECORD_DESTROYING || record->state == BERTH_RECORD_FAILED)
+    berth_error_hint (error, "it cannot be used any more; `berth rm %s` removes it", record->id);
+  return -1;
+}
+
+static void
+release (struct berth_instance *instance, struct berth_handle *handle)
+{
+  struct berth_manager_call call;
+
+  berth_call_begin (&call, instance, NULL, NULL, BERTH_CONTROL_MS);
+  berth_call_backend (&call)->lifecycle->release (&call.host.call, handle);
+  berth_call_end (&call, 0, NULL);
+}
+
+static struct berth_handle *
+current_handle (struct berth_sandbox *sandbox)
+{
+  pthread_mutex_lock (&sandbox->mutex);
+  struct berth_handle *handle = sandbox->handle;
+  pthread_mutex_unlock (&sandbox->mutex);
+  return handle;
+}
+
+/* Two threads that connect at once each get a handle, and the later one gives its own back: so
+ * nobody waits for another's call. */
+static struct berth_handle *
+adopt_handle (struct berth_sandbox *sandbox, struct berth_instance *instance, struct berth_handle *handle)
+{
+  pthread_mutex_lock (&sandbox->mutex);
+  struct berth_handle *winner = sandbox->handle != NULL ? sandbox->handle : handle;
+  sandbox->handle = winner;
+  pthread_mutex_unlock (&sandbox->mutex);
+  if (winner != handle)
+    release (instance, handle);
+  return winner;
+}
+
+int
+berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_handle **out,
+                       struct berth_error *error)
+{
+  struct berth_instance *instance = NULL;
+  struct berth_handle *handle = NULL;
+  struct berth_manager_call call;
+
+  if ((*out = current_handle (sandbox)) != NULL)
+    return 0;
+  if (check_runs (&sandbox->record, error) != 0 || berth_sandbox_instance (sandbox, &instance, error) != 0)
+    return -1;
+  struct berth_native native = berth_native_of (berth_record_current (&sandbox->record));
+  berth_call_begin (&call, instance, native.id, cancel, BERTH_CONTROL_MS);
+  int result = berth_call_backend (&call)->lifecycle->connect (&call.host.call, berth_instance_state (instance),
+                                                               &native, NULL, &handle);
+  if (berth_call_end (&call, result, error) != 0)
+    return -1;
+  *out = adopt_handle (sandbox, instance, handle);
+  return 0;
+}
+
+void
+berth_sandbox_disconnect (struct berth_sandbox *sandbox)
+{
+  pthread_mutex_lock (&sandbox->mutex);
+  struct berth_handle *handle = BERTH_STEAL_POINTER (sandbox->handle);
+  pthread_mutex_unlock (&sandbox->mutex);
+  if (handle != NULL)
+    release (sandbox->instance, handle);
+}
+
+void
+berth_sandbox_close (struct berth_sandbox *sandbox)
+{
+  if (sandbox == NULL)
+    return;
+  /* not in a child that only inherited the memory */
+  bool ends = sandbox->creator && sandbox->record.owned != 0 && sandbox->record.owner_pid == (int64_t) getpid ();
+  berth_sandbox_disconnect (sandbox);
+  if (ends)
+    berth_sandbox_destroy (sandbox, NULL, NULL);
+  berth_record_clear (&sandbox->record);
+  pthread_mutex_destroy (&sandbox->mutex);
+  free (sandbox);
+}
+
+void
+berth_sandbox_cleanup (struct berth_sandbox **sandbox)
+{
+  int saved = errno;
+
+  if (*sandbox != NULL)
+    {
+      berth_sandbox_destroy (*sandbox, NULL, NULL);
+      berth_sandbox_close (*sandbox);
+    }
+  errno = saved;
+}
+
+const char *
+berth_sandbox_id (const struct berth_sandbox *sandbox)
+{
+  return sandbox->record.id;
+}
+
+int
+berth_require_capability (const char *backend, uint64_t have, uint64_t needed, struct berth_error *error)
+{
+  uint64_t missing = needed & ~have;
+
+  if (missing == 0)
+    return 0;
+  const char *name = berth_capability_name (missing & -missing);
+  berth_error_set (error, BERTH_E_CAPABILITY_NOT_SUPPORTED, "backend %s cannot do that: %s is not among its capabilities",
+                   backend, name != NULL ? name : "an unknown capability");
+  berth_error_hint (error, "`berth backends` shows what each backend can do");
+  return -1;
+}

@@ -1,0 +1,252 @@
+#include "core/manager/spec.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/manager/process.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/string.h"
+
+#define LABELS_MAX 64
+#define LABEL_NAME_MAX 128
+#define LABEL_VALUE_MAX 4096
+
+int
+berth_environment_check (const struct berth_pair *pairs, uint64_t count, struct berth_error *error)
+{
+  for (uint64_t i = 0; i < count; i++)
+    if (pairs[i].name == NULL || pairs[i].name[0] == '\0' || strchr (pairs[i].name, '=') != NULL)
+      return berth_error_set (error, BERTH_E_INVALID_REQUEST,
+                              "environment: \"%.80s\" is no name: want one that is not empty and has no =",
+                              pairs[i].name != NULL ? pairs[i].name : "");
+    else if (pairs[i].value == NULL)
+      return berth_error_set (error, BERTH_E_INVALID_REQUEST, "environment: %.80s has no value", pairs[i].name);
+  return 0;
+}
+
+static int
+check_label (const struct berth_pair *label, struct berth_error *error)
+{
+  const char *name = label->name != NULL ? label->name : "", *value = label->value != NULL ? label->value : "";
+  size_t size = strlen (name);
+
+  if (size < 1 || size > LABEL_NAME_MAX || !berth_utf8_is_valid (name, size))
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "label: \"%.80s\" is no name: want 1 to %d bytes of UTF-8",
+                            name, LABEL_NAME_MAX);
+  if (berth_string_starts_with (name, "io.berth."))
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "label: %.80s: names that begin with io.berth. are Berth's own",
+                            name);
+  if (strlen (value) > LABEL_VALUE_MAX || !berth_utf8_is_valid (value, strlen (value)))
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "label %s: want a value of at most %d bytes of UTF-8", name,
+                            LABEL_VALUE_MAX);
+  return 0;
+}
+
+static int
+check_labels (const struct berth_pair *labels, uint64_t count, struct berth_error *error)
+{
+  if (count > LABELS_MAX)
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "labels: got %" PRIu64 ", want at most %d", count, LABELS_MAX);
+  for (uint64_t i = 0; i < count; i++)
+    if (check_label (&labels[i], error) != 0)
+      return -1;
+  return 0;
+}
+
+static int
+check_texts (const struct berth_create_options *options, struct berth_error *error)
+{
+  if (options->name != NULL && berth_name_check (options->name, error) != 0)
+    return -1;
+  if (options->request_id != NULL && berth_request_id_check (options->request_id, error) != 0)
+    return -1;
+  if ((options->image != NULL && options->image[0] == '\0') || (options->user != NULL && options->user[0] == '\0'))
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "image and user may be left out, but not empty");
+  if (options->minimum_tier != 0 && strcmp (berth_tier_name (options->minimum_tier), "unknown") == 0)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "isolation: rank %" PRIu32 " is no tier that can be required",
+                            options->minimum_tier);
+  return check_labels (options->labels, options->label_count, error) != 0
+                 || berth_environment_check (options->environment, options->environment_count, error) != 0
+             ? -1
+             : 0;
+}
+
+/* ---- numbers ---- */
+
+/* One row per number of the specification; a default of 0 means that none is asked for. */
+struct number
+{
+  const char *what;
+  uint64_t bit;
+  int64_t given;
+  int64_t fallback;
+  int64_t maximum;
+  void *member;
+  size_t size;
+};
+
+static int
+set_number (struct berth_wish *wish, const struct number *number, struct berth_error *error)
+{
+  int64_t value = 0;
+
+  if (number->given == BERTH_UNSET && number->fallback == 0)
+    return 0;
+  if (berth_limit_apply (number->what, number->given, number->fallback, number->maximum, &value, error) != 0)
+    return -1;
+  wish->spec.asks |= number->bit;
+  if (number->given != BERTH_UNSET)
+    wish->spec.must |= number->bit;
+  uint32_t narrow = (uint32_t) value;
+  memcpy (number->member, number->size == sizeof narrow ? (void *) &narrow : (void *) &value, number->size);
+  return 0;
+}
+
+static int
+set_numbers (const struct berth_limits *limits, struct berth_wish *wish, struct berth_error *error)
+{
+  const struct berth_create_options *options = &wish->options;
+  struct berth_spec *spec = &wish->spec;
+#define NUMBER(what, bit, given, fallback, maximum, member)                                                            \
+  { what, BERTH_SPEC_##bit, options->given, fallback, limits->maximum, &spec->member, sizeof spec->member }
+  const struct number numbers[] = {
+    NUMBER ("memory", MEMORY, memory_bytes, limits->default_memory, max_memory, memory_bytes),
+    NUMBER ("cpus", CPU, cpu_milli, limits->default_cpu, max_cpu, cpu_milli),
+    NUMBER ("pids", PIDS, pids, limits->default_pids, max_pids, pids),
+    NUMBER ("disk", DISK, disk_bytes, 0, max_disk, disk_bytes),
+    NUMBER ("tmp", TMP, tmp_bytes, limits->default_tmp, max_tmp, tmp_bytes),
+    NUMBER ("open_files", OPEN_FILES, open_files, 0, max_open_files, open_files),
+    NUMBER ("ttl", TTL, ttl_ms, limits->default_ttl, max_ttl, ttl_ms),
+  };
+#undef NUMBER
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (set_number (wish, &numbers[i], error) != 0)
+      return -1;
+  return berth_limit_apply ("create timeout", options->timeout_ms, BERTH_CREATE_MS, limits->max_ttl, &wish->timeout_ms,
+                            error);
+}
+
+/* ---- the rest ---- */
+
+/* The network policy is always asked for: silence is "deny", and never the backend's choice. */
+static int
+set_network (struct berth_wish *wish, struct berth_error *error)
+{
+  const struct berth_policy *given = wish->options.network;
+
+  wish->network = (struct berth_policy) { .struct_size = sizeof wish->network, .default_action = BERTH_DENY };
+  if (given != NULL)
+    {
+      if (given->struct_size < sizeof *given || given->default_action < BERTH_DENY || given->default_action > BERTH_LEARN)
+        return berth_error_set (error, BERTH_E_INVALID_REQUEST, "network: no such policy");
+      wish->network = *given;
+      wish->network.struct_size = sizeof wish->network;
+    }
+  wish->spec.network = &wish->network;
+  wish->spec.asks |= BERTH_SPEC_NETWORK;
+  wish->spec.must |= BERTH_SPEC_NETWORK;
+  return 0;
+}
+
+static void
+set_words (struct berth_wish *wish)
+{
+  const struct berth_create_options *options = &wish->options;
+  struct berth_spec *spec = &wish->spec;
+  uint64_t bits = 0;
+
+  if ((spec->image = options->image) != NULL)
+    bits |= BERTH_SPEC_IMAGE;
+  if ((spec->user = options->user) != NULL)
+    bits |= BERTH_SPEC_USER;
+  if ((spec->minimum_tier = options->minimum_tier) != 0)
+    bits |= BERTH_SPEC_TIER;
+  if ((spec->environment_count = options->environment_count) > 0)
+    bits |= BERTH_SPEC_ENVIRONMENT;
+  if (options->forbid_root != 0)
+    bits |= BERTH_SPEC_FORBID_ROOT;
+  if (options->owned != 0)
+    bits |= BERTH_SPEC_OWNED;
+  spec->environment = options->environment;
+  spec->asks |= bits;
+  spec->must |= bits;
+  /* a courtesy to the runtime: the host keeps the labels itself */
+  spec->metadata = options->labels;
+  if ((spec->metadata_count = options->label_count) > 0)
+    spec->asks |= BERTH_SPEC_METADATA;
+}
+
+#define LIMIT_BITS                                                                                                     \
+  (BERTH_SPEC_CPU | BERTH_SPEC_MEMORY | BERTH_SPEC_PIDS | BERTH_SPEC_DISK | BERTH_SPEC_TMP | BERTH_SPEC_OPEN_FILES     \
+   | BERTH_SPEC_FILE_SIZE | BERTH_SPEC_SHM | BERTH_SPEC_TTL)
+
+int
+berth_wish_make (struct berth_host *host, const struct berth_create_options *options, struct berth_wish *wish,
+                 struct berth_error *error)
+{
+  *wish = (struct berth_wish) { .options = BERTH_CREATE_OPTIONS_INIT,
+                                .spec = { .struct_size = sizeof wish->spec, .generation = 1 } };
+  if (berth_options_take (&wish->options, options, error) != 0 || check_texts (&wish->options, error) != 0
+      || set_numbers (&host->limits, wish, error) != 0 || set_network (wish, error) != 0
+      || berth_id_new_sandbox (wish->sandbox_id, error) != 0 || berth_id_new_assignment (wish->assignment_id, error) != 0)
+    return -1;
+  set_words (wish);
+  if (wish->options.best_effort != 0)
+    wish->spec.must &= ~LIMIT_BITS;
+  berth_id_native_hint (wish->sandbox_id, (int64_t) wish->spec.generation, wish->native_hint);
+  wish->spec.sandbox_id = wish->sandbox_id;
+  wish->spec.assignment_id = wish->assignment_id;
+  wish->spec.native_hint = wish->native_hint;
+  wish->spec.installation_id = berth_store_installation_id (host->store);
+  return 0;
+}
+
+/* ---- the record ---- */
+
+/* 0 when it was given and could not be copied. */
+static bool
+copy_text (char **to, const char *from)
+{
+  *to = from != NULL ? strdup (from) : NULL;
+  return from == NULL || *to != NULL;
+}
+
+static bool
+copy_texts (struct berth_host *host, const struct berth_wish *wish, const char *backend, struct berth_record *record)
+{
+  const struct berth_create_options *options = &wish->options;
+  char boot_id[BERTH_BOOT_ID_SIZE];
+
+  berth_boot_id (boot_id);
+  return copy_text (&record->id, wish->sandbox_id) && copy_text (&record->name, options->name)
+         && copy_text (&record->owner, host->owner) && copy_text (&record->backend, backend)
+         && copy_text (&record->image, options->image) && copy_text (&record->user, options->user)
+         && copy_text (&record->request_id, options->request_id)
+         && copy_text (&record->assignment_id, wish->assignment_id) && copy_text (&record->boot_id, boot_id)
+         && berth_record_set_pairs (&record->labels, options->labels, options->label_count) == 0
+         && berth_record_set_pairs (&record->environment, options->environment, options->environment_count) == 0;
+}
+
+int
+berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const char *backend,
+                   struct berth_record *record, struct berth_error *error)
+{
+  const struct berth_spec *spec = &wish->spec;
+
+  *record = (struct berth_record) {
+    .state = BERTH_RECORD_CREATING,
+    .generation = (int64_t) spec->generation,
+    .asks = (int64_t) spec->asks,
+    .must = (int64_t) spec->must,
+    .network_default = wish->network.default_action,
+    .created_wall_ms = berth_clock_wall_ms (),
+    .ttl_ms = spec->ttl_ms,
+    .owned = wish->options.owned != 0,
+  };
+  if (record->owned != 0)
+    {
+      record->owner_pid = getpid ();
+      record->owner_start = berth_process_start (record->owner_pid);
+    }
+  return copy_texts (host, wish, backend, record) ? 0 : berth_no_memory (error);
+}

@@ -1,0 +1,31 @@
+/* spec.h - what the caller wants, checked and completed into a specification. */
+#ifndef CORE_MANAGER_SPEC_H
+#define CORE_MANAGER_SPEC_H
+
+#include "core/manager/ids.h"
+
+/* A specification with what it points to, as far as that is not the caller's. */
+struct berth_wish
+{
+  struct berth_create_options options; /* of this library's size */
+  struct berth_spec spec;
+  struct berth_policy network;
+  char sandbox_id[BERTH_ID_SIZE];
+  char assignment_id[BERTH_ID_SIZE];
+  char native_hint[BERTH_NATIVE_HINT_SIZE];
+  int64_t timeout_ms; /* of the create */
+};
+
+/* Numbers that were not given become the defaults: asked, but not `must`.  The texts stay the
+ * caller's: WISH is good for the length of the create. */
+int berth_wish_make (struct berth_host *host, const struct berth_create_options *options, struct berth_wish *wish,
+                     struct berth_error *error);
+
+/* The record of the intent. */
+int berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const char *backend,
+                       struct berth_record *record, struct berth_error *error);
+
+/* Environment of a sandbox or of a command: names not empty and without '='. */
+int berth_environment_check (const struct berth_pair *pairs, uint64_t count, struct berth_error *error);
+
+#endif

@@ -1,0 +1,81 @@
+#include "core/manager/sweep.h"
+
+#include <string.h>
+
+#include "core/manager/destroy.h"
+#include "core/manager/process.h"
+#include "sdk/base/clock.h"
+
+/* Within the boot by a clock that no step moves; across boots only the wall clock is left. */
+static bool
+has_ended (const struct berth_record *record)
+{
+  char boot_id[BERTH_BOOT_ID_SIZE];
+
+  if (record->deadline_wall_ms == 0)
+    return false;
+  berth_boot_id (boot_id);
+  if (record->boot_id != NULL && strcmp (record->boot_id, boot_id) == 0)
+    return record->deadline_boot_ms <= berth_clock_boottime_ms ();
+  return record->deadline_wall_ms <= berth_clock_wall_ms ();
+}
+
+/* Why it may go, or NULL.  The caller holds its lock, so nobody is creating or destroying it. */
+static const char *
+abandoned_locked (const struct berth_record *record)
+{
+  if (record->state == BERTH_RECORD_CREATING)
+    return "its creator died";
+  if (record->state == BERTH_RECORD_DESTROYING)
+    return "its destruction was not finished";
+  if (record->owned != 0 && !berth_process_is_alive (record->owner_pid, record->owner_start, record->boot_id))
+    return "its owner died";
+  if (record->state == BERTH_RECORD_RUNNING && has_ended (record))
+    return "its end has passed";
+  return NULL;
+}
+
+static int
+sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
+{
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct berth_destroy_budget budget = BERTH_DESTROY_QUICK;
+  struct berth_destruction outcome = { 0 };
+  struct berth_instance *instance = NULL;
+  int taken = berth_lock_try (host, id, &lock, error);
+
+  if (taken <= 0)
+    return taken;
+  if (berth_store_load (host->store, id, 0, &record, error) != 0)
+    {
+      if (error->code != BERTH_E_SANDBOX_NOT_FOUND)
+        return -1;
+      berth_lock_remove (host, id, &lock);
+      return 0;
+    }
+  const char *why = abandoned_locked (&record);
+  if (why == NULL)
+    return 0;
+  if (berth_registry_instance (host->registry, record.backend, "an abandoned sandbox", &instance, error) != 0
+      || berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
+    return -1;
+  berth_host_logf (host, BERTH_LOG_INFO, "sandbox %s: %s: %s", id, why, outcome.detail);
+  if (outcome.outcome == BERTH_OUTCOME_CONFIRMED || outcome.outcome == BERTH_OUTCOME_NOTHING_NAMED)
+    berth_lock_remove (host, id, &lock);
+  return 0;
+}
+
+void
+berth_sweep (struct berth_host *host)
+{
+  BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
+  struct berth_error error = { 0 };
+
+  if (berth_store_list_unsettled (host->store, &ids, &error) != 0)
+    berth_host_logf (host, BERTH_LOG_WARNING, "abandoned sandboxes were not looked for: %s", error.message);
+  for (size_t i = 0; i < ids.count; i++)
+    if (sweep_one (host, ids.items[i], &error) != 0)
+      berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s is abandoned and could not be destroyed: %s", ids.items[i],
+                       error.message);
+}
