@@ -12,7 +12,7 @@ static void
 say (struct berth_destruction *out, uint32_t outcome, const char *detail)
 {
   out->outcome = outcome;
-  snprintf (out->detail, sizeof out->detail, "%s", detail);
+  snprintf (out->detail, sizeof out->detail, "%.*s", (int) sizeof out->detail - 1, detail);
 }
 
 /* ---- one native id ---- */

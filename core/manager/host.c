@@ -1,16 +1,8 @@
-#include "config.h"
-
 #include <pwd.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "core/manager/directories.h"
-
-const char *
-berth_version (void)
-{
-  return PACKAGE_VERSION;
-}
 
 int
 berth_no_memory (struct berth_error *error)

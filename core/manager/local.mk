@@ -3,5 +3,5 @@ noinst_LTLIBRARIES += %D%/libmanager.la
 	%D%/destroy.c %D%/destroy.h %D%/directories.c %D%/directories.h %D%/files.c %D%/find.c %D%/host.c %D%/ids.c \
 	%D%/ids.h %D%/info.c %D%/info.h %D%/inspect.c %D%/limits.c %D%/limits.h %D%/list.c %D%/lock.c %D%/lock.h \
 	%D%/manager.h %D%/path.c %D%/path.h %D%/process.c %D%/process.h %D%/run.c %D%/sandbox.c %D%/spec.c %D%/spec.h \
-	%D%/sweep.c %D%/sweep.h %D%/transfer.c %D%/transfer.h %D%/workspace.c
+	%D%/sweep.c %D%/sweep.h %D%/transfer.c %D%/transfer.h %D%/version.c %D%/workspace.c
 %C%_libmanager_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
