@@ -1,1 +1,26 @@
-# sdk/agent
+# The agent is built by a compiler of its own, all at once: it is small, and links nothing of ours
+# that was compiled for the host.
+AGENT_WIRE = %D%/wire.c
+AGENT_PARTS = $(AGENT_WIRE) %D%/failure.c %D%/request.c %D%/member.c %D%/entry.c %D%/account.c \
+	%D%/path.c %D%/path_walk.c
+AGENT_CODE = $(AGENT_PARTS) %D%/accept.c %D%/attributes.c %D%/change.c %D%/command.c %D%/conn.c \
+	%D%/deadline.c %D%/export.c %D%/file_read.c %D%/file_write.c %D%/harden.c %D%/import.c %D%/main.c \
+	%D%/nanny.c %D%/serve.c %D%/spawn.c %D%/target.c %D%/tree.c %D%/walk.c
+AGENT_INCLUDED = %D%/account.h %D%/agent.h %D%/conn.h %D%/deadline.h %D%/entry.h %D%/failure.h %D%/harden.h \
+	%D%/member.h %D%/operations.h %D%/path.h %D%/protocol.h %D%/request.h %D%/spawn.h %D%/target.h \
+	%D%/tree.h %D%/walk.h %D%/wire.h
+
+pkglibexec_SCRIPTS += %D%/berth-agent
+CLEANFILES += %D%/berth-agent
+EXTRA_DIST += $(AGENT_CODE) $(AGENT_INCLUDED)
+
+%D%/berth-agent: $(AGENT_CODE) $(AGENT_INCLUDED) $(BASE_AGENT_SOURCES) config.h
+	$(AM_V_CCLD)$(MKDIR_P) %D% && \
+	sources=; for source in $(AGENT_CODE) $(BASE_AGENT_SOURCES); do \
+	  case $$source in *.c) test -f $$source || source=$(srcdir)/$$source; sources="$$sources $$source";; esac; done; \
+	$(AGENT_CC) -std=gnu17 $(AM_CPPFLAGS) -DPACKAGE_VERSION='"$(PACKAGE_VERSION)"' $(WARNING_FLAGS) $(AGENT_CFLAGS) \
+	  -o $@ $$sources $(AGENT_LDFLAGS)
+
+check_PROGRAMS += %D%/tests/command
+TESTS += %D%/tests/command
+%C%_tests_command_LDADD = $(AGENT_TEST_LIBS)

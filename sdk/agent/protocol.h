@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define WIRE_MAGIC UINT32_C (0x41545242) /* "BRTA" on the wire */
+#define WIRE_MAGIC UINT32_C (0x42525441) /* "BRTA" */
 #define WIRE_MAJOR 1
 #define WIRE_MINOR 0
 
@@ -73,11 +73,10 @@ enum wire_tag
   WIRE_TAG_MAX_BYTES = 10,
   WIRE_TAG_OFFSET = 11,
   WIRE_TAG_LENGTH = 12,
-  WIRE_TAG_MAX_ENTRIES = 13,
   WIRE_TAG_MODIFIED_S = 14,
   WIRE_TAG_MODIFIED_NS = 15,
   WIRE_TAG_ARGUMENT = 16,
-  WIRE_TAG_ENVIRONMENT = 17, /* name, NUL, value */
+  WIRE_TAG_ENVIRONMENT = 17, /* name, NUL, value, NUL */
   WIRE_TAG_WORKDIR = 18,
   WIRE_TAG_TIMEOUT_MS = 19,
   WIRE_TAG_TTL_MS = 20, /* absent in DEADLINE_SET: no end */

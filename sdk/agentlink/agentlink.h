@@ -74,7 +74,7 @@ int agentlink_import_tar (struct berth_call *call, struct berth_handle *handle,
 /* ---- what a backend itself asks of the agent ---- */
 struct agentlink_facts
 {
-  uint32_t minor;     /* of the protocol spoken */
+  uint32_t minor;     /* of the agent's protocol */
   uint32_t processes; /* descendants of the agent, its own helpers excluded */
   char version[32];
 };

@@ -1,1 +1,2 @@
-# sdk/archive
+noinst_LTLIBRARIES += %D%/libarchiveio.la
+%C%_libarchiveio_la_SOURCES =

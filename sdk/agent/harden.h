@@ -1,0 +1,14 @@
+/* harden.h - what the agent gives up before it serves anybody; everything it starts inherits that. */
+#ifndef BERTH_SDK_AGENT_HARDEN_H
+#define BERTH_SDK_AGENT_HARDEN_H
+
+#include <stddef.h>
+
+/* Default dispositions whatever was inherited; SIGCHLD blocked, nothing else. */
+void harden_signals (void);
+
+/* Undumpable; no new privileges; empty bounding, ambient and inheritable sets; reaper of all that it
+ * starts; then the seccomp FILTER of SIZE bytes, if any.  NULL, or what failed, with errno. */
+const char *harden_process (const void *filter, size_t size);
+
+#endif

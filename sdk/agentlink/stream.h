@@ -1,0 +1,55 @@
+/* stream.h - the client's end of one operation. */
+#ifndef BERTH_SDK_AGENTLINK_STREAM_H
+#define BERTH_SDK_AGENTLINK_STREAM_H
+
+#include "sdk/agent/wire.h"
+#include "sdk/agentlink/agentlink.h"
+
+struct stream
+{
+  struct berth_call *call;
+  int fd;
+  int cancel_fd;
+  int64_t deadline_ms; /* of the call, monotonic; INT64_MAX: none */
+  int64_t hello_ms;    /* when the agent's hello is due; INT64_MAX once it came */
+  uint32_t minor;      /* the agent's */
+  size_t request; /* where its frame begins in OUT */
+  struct berth_buffer out;
+  struct berth_buffer in;
+  size_t taken;
+};
+
+#define STREAM_AUTO __attribute__ ((cleanup (stream_close)))
+#define STREAM_NONE ((struct stream) { .fd = -1, .cancel_fd = -1 })
+
+/* All return -1 after services->fail. */
+
+/* Begins a request in stream->out; fields follow, then stream_send_request. */
+int stream_open (struct stream *stream, struct berth_call *call, struct agentlink *link,
+                 enum wire_operation operation);
+void stream_close (struct stream *stream);
+
+/* Closes the request and connects; what follows it in stream->out goes with stream_flush. */
+int stream_end_request (struct stream *stream, struct agentlink *link);
+
+/* Sends what is in stream->out; looks for an early answer, which is a failure, meanwhile. */
+int stream_flush (struct stream *stream);
+int stream_flush_some (struct stream *stream);
+
+/* The next frame, the agent's hello and failures taken care of; PAYLOAD is valid until the next
+ * call.  0, or -1. */
+int stream_next (struct stream *stream, struct wire_header *header, struct wire_reader *payload);
+
+/* The same where only END may come. */
+int stream_end (struct stream *stream, struct wire_reader *payload);
+
+/* Waits until the agent closes the stream. */
+int stream_closed (struct stream *stream);
+
+/* The agent said what it must not say. */
+int stream_fail_protocol (struct stream *stream, const char *what);
+
+/* The handle's link, or NULL after fail when it is none. */
+struct agentlink *agentlink_of (struct berth_call *call, struct berth_handle *handle);
+
+#endif
