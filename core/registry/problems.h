@@ -25,6 +25,8 @@ struct berth_problems
 
 void berth_problem (struct berth_problems *problems, const char *remedy, const char *format, ...) BERTH_FORMAT (3, 4);
 void berth_problems_clear (struct berth_problems *problems);
+/* Whether there are any, also when there was no memory to keep them. */
+int berth_problems_any (const struct berth_problems *problems);
 
 /* The texts one after the other into TEXT, separated by "; ": all that fit into ROOM bytes, then
  * how many more there are.  The remedies the same way, each once. */

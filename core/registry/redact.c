@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sdk/base/json.h"
+
 struct berth_spelling
 {
   struct berth_spelling *next;
@@ -120,19 +122,23 @@ spell_json (struct berth_buffer *text, const unsigned char *bytes, size_t size, 
 /* The characters that the secret alone decides when it begins SKIPPED bytes into a group of
  * three; those at the edges depend on its neighbours. */
 static void
-spell_base64 (struct berth_buffer *text, const unsigned char *bytes, size_t size, size_t skipped, const char *last_two)
+spell_base64 (struct berth_buffer *text, const void *bytes, size_t size, size_t skipped, int for_urls)
 {
-  static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   size_t first = (skipped * 8 + 5) / 6, end = (skipped + size) * 8 / 6;
+  struct berth_buffer padded = { 0 };
 
-  for (size_t i = first; i < end; i++)
+  berth_buffer_append (&padded, "\0\0", skipped);
+  berth_buffer_append (&padded, bytes, size);
+  if (padded.error != 0 || berth_base64_encode (padded.data, padded.size, text) < 0)
+    text->error = ENOMEM;
+  else
     {
-      size_t bit = i * 6 - skipped * 8, byte = bit / 8, shift = bit % 8;
-      unsigned int pair = (unsigned int) bytes[byte] << 8 | (byte + 1 < size ? bytes[byte + 1] : 0U);
-      unsigned int value = pair >> (10 - shift) & 63;
-
-      berth_buffer_append_byte (text, (unsigned char) (value < 62 ? alphabet[value] : last_two[value - 62]));
+      text->size = end;
+      berth_buffer_consume (text, first);
+      for (size_t i = 0; for_urls && i < text->size; i++)
+        text->data[i] = text->data[i] == '+' ? '-' : text->data[i] == '/' ? '_' : text->data[i];
     }
+  berth_buffer_erase (&padded);
 }
 
 #define URL_LOWER 1u
@@ -165,7 +171,7 @@ add_locked (struct berth_redactor *redactor, const unsigned char *bytes, size_t 
     }
   for (unsigned int i = 0; i < 6; i++)
     {
-      spell_base64 (&text, bytes, size, i / 2, i % 2 == 0 ? "+/" : "-_");
+      spell_base64 (&text, bytes, size, i / 2, i % 2);
       result |= insert_text_locked (redactor, &text);
     }
   for (unsigned int i = 0; i < 8; i++)

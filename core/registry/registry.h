@@ -51,6 +51,11 @@ int berth_registry_settings (struct berth_registry *registry, const char *instan
 const char *berth_registry_config (struct berth_registry *registry, const char *section, const char *key,
                                    const char **origin);
 
+/* Whether all keys of a section of the host's own are among KNOWN, which ends with NULL.  CONFIGURATION
+ * with file, line and the nearest known key. */
+int berth_registry_config_check (struct berth_registry *registry, const char *section, const char *const *known,
+                                 struct berth_error *error);
+
 /* ---- an instance, as the host uses it ---- */
 
 /* The host's own copy of the backend's table: groups that are missing or not declared are
