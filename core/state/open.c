@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "core/state/internal.h"
 
 #include <fcntl.h>
@@ -143,7 +145,7 @@ read_version (struct berth_store *store, int *version, struct berth_error *error
   if (*version > berth_store_schema ())
     {
       berth_error_set (error, BERTH_E_CONFIGURATION, "the database %s has schema %d, this Berth (%s) knows up to %d",
-                       store->path, *version, berth_version (), berth_store_schema ());
+                       store->path, *version, PACKAGE_VERSION, berth_store_schema ());
       berth_error_hint (error, "nothing was changed; install the newer Berth again, or use another state directory");
       return -1;
     }

@@ -19,7 +19,7 @@ static const char *const texts[BERTH_SQL_STATEMENTS] = {
   [BERTH_SQL_REMOVE_NATIVE]
   = "DELETE FROM natives WHERE sandbox = (SELECT serial FROM sandboxes WHERE id = ?1) AND native_id = ?2",
   [BERTH_SQL_REMOVE] = "DELETE FROM sandboxes WHERE id = ?1",
-  [BERTH_SQL_LOAD_NATIVES] = "SELECT native_id, assignment_id, natives.generation, private FROM natives"
+  [BERTH_SQL_LOAD_NATIVES] = "SELECT native_id, natives.assignment_id, natives.generation, private FROM natives"
                              " JOIN sandboxes ON sandbox = serial WHERE id = ?1 ORDER BY natives.rowid",
   [BERTH_SQL_LOAD_PAIRS] = "SELECT pairs.name, value FROM pairs JOIN sandboxes ON sandbox = serial"
                            " WHERE id = ?1 AND kind = ?2 ORDER BY position",
