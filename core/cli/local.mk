@@ -3,7 +3,7 @@
 CLI_TABLES = %D%/complete.c %D%/manual.c %D%/manual.h %D%/options.c %D%/options.h %D%/suggest.c %D%/suggest.h %D%/tables.c
 CLI_FORMAT = %D%/text.c %D%/text.h
 
-EXTRA_PROGRAMS += %D%/berth
+bin_PROGRAMS += %D%/berth
 %C%_berth_SOURCES = $(CLI_TABLES) $(CLI_FORMAT) %D%/backends.c %D%/checks.c %D%/checks.h %D%/cli.h %D%/completion.c \
 	%D%/create.c %D%/doctor.c %D%/end.c %D%/end.h %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
 	%D%/host.c %D%/inspect.c %D%/ls.c %D%/main.c %D%/output.c %D%/output.h %D%/read.c %D%/report.c %D%/rm.c %D%/run.c \
@@ -23,3 +23,21 @@ TESTS += %D%/tests/options %D%/tests/text
 %C%_tests_options_LDADD = $(TEST_LIBS)
 %C%_tests_text_SOURCES = %D%/tests/text.c $(CLI_FORMAT)
 %C%_tests_text_LDADD = $(TEST_LIBS)
+
+# The same two programs on each backend; `ns` wants root.
+CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
+CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/front-ns %D%/tests/ending-ns
+check_PROGRAMS += $(CLI_PROCESS_TESTS)
+
+%C%_tests_front_fake_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
+%C%_tests_front_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
+%C%_tests_front_fake_LDADD = $(TEST_LIBS)
+%C%_tests_ending_fake_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
+%C%_tests_ending_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
+%C%_tests_ending_fake_LDADD = $(TEST_LIBS)
+%C%_tests_front_ns_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
+%C%_tests_front_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"'
+%C%_tests_front_ns_LDADD = $(TEST_LIBS)
+%C%_tests_ending_ns_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
+%C%_tests_ending_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"'
+%C%_tests_ending_ns_LDADD = $(TEST_LIBS)
