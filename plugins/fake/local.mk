@@ -1,1 +1,18 @@
-# plugins/fake
+# The backend for tests: scripted, and executing nothing.
+backend_LTLIBRARIES += %D%/berth-backend-fake.la
+%C%_berth_backend_fake_la_SOURCES = %D%/backend.c %D%/box.c %D%/builtins.c %D%/commands.c %D%/copy.c \
+	%D%/create.c %D%/dial.c %D%/dial.h %D%/fake.h %D%/faults.c %D%/files.c %D%/instance.h %D%/journal.c \
+	%D%/life.c %D%/lifecycle.c %D%/names.c %D%/network.c %D%/outcome.c %D%/outcome.h \
+	%D%/script.c %D%/shell.c %D%/shell.h %D%/spec.c %D%/state.c %D%/tree.c %D%/tree.h %D%/workspace.c
+%C%_berth_backend_fake_la_LDFLAGS = -module $(BACKEND_LDFLAGS)
+%C%_berth_backend_fake_la_LIBADD = sdk/base/libbase.la
+EXTRA_%C%_berth_backend_fake_la_DEPENDENCIES = $(BACKEND_MAP)
+
+check_LTLIBRARIES += %D%/tests/libhost.la
+%C%_tests_libhost_la_SOURCES = %D%/tests/host.c %D%/tests/host.h
+
+FAKE_TESTS = %D%/tests/lifecycle
+FAKE_TEST_LIBS = %D%/tests/libhost.la $(TEST_LIBS)
+check_PROGRAMS += $(FAKE_TESTS)
+TESTS += $(FAKE_TESTS)
+%C%_tests_lifecycle_LDADD = $(FAKE_TEST_LIBS)
