@@ -28,7 +28,8 @@ TESTS += %D%/tests/options %D%/tests/text
 CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
 CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/front-ns %D%/tests/ending-ns
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
-
+TESTS += %D%/tests/weight.sh %D%/tests/front-fake %D%/tests/ending-fake
+EXTRA_DIST += %D%/tests/weight.sh
 %C%_tests_front_fake_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
 %C%_tests_front_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_front_fake_LDADD = $(TEST_LIBS)
@@ -36,7 +37,7 @@ check_PROGRAMS += $(CLI_PROCESS_TESTS)
 %C%_tests_ending_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_ending_fake_LDADD = $(TEST_LIBS)
 %C%_tests_front_ns_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
-%C%_tests_front_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"'
+%C%_tests_front_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_front_ns_LDADD = $(TEST_LIBS)
 %C%_tests_ending_ns_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
 %C%_tests_ending_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"'
