@@ -45,20 +45,29 @@ is_web_address (const char *text)
 }
 
 static void
-check_claim (struct berth_check *check, uint32_t index, const struct berth_claim *claim)
+check_evidence (struct berth_check *check, uint32_t index, const struct berth_claim *claim)
 {
-  if (claim->tier != BERTH_TIER_CONTAINER && claim->tier != BERTH_TIER_GVISOR && claim->tier != BERTH_TIER_MICROVM)
-    berth_problem (check->problems, "claim one of these, or nothing",
-                   "isolation claim %u: tier %u is not known (want 10 container, 20 gvisor or 30 microvm)", index,
-                   claim->tier);
-  else if (claim->tier > BERTH_TIER_CONTAINER && !is_web_address (claim->evidence_url))
+  int needed = claim->tier > BERTH_TIER_CONTAINER;
+
+  if (needed && !is_web_address (claim->evidence_url))
     berth_problem (check->problems, "name the page of the provider's that says so",
                    "isolation claim %u: tier %s without evidence (got URL \"%.200s\", want http:// or https://)", index,
                    berth_tier_name (claim->tier), BERTH_CHECK_TEXT (claim->evidence_url));
-  if ((claim->tier > BERTH_TIER_CONTAINER || claim->evidence_date != NULL) && !is_date (claim->evidence_date))
+  if ((needed || claim->evidence_date != NULL) && !is_date (claim->evidence_date))
     berth_problem (check->problems, "give the day on which the evidence was read",
                    "isolation claim %u: evidence date \"%.64s\" is not a date (want YYYY-MM-DD)", index,
                    BERTH_CHECK_TEXT (claim->evidence_date));
+}
+
+static void
+check_claim (struct berth_check *check, uint32_t index, const struct berth_claim *claim)
+{
+  if (claim->tier == BERTH_TIER_CONTAINER || claim->tier == BERTH_TIER_GVISOR || claim->tier == BERTH_TIER_MICROVM)
+    check_evidence (check, index, claim);
+  else
+    berth_problem (check->problems, "claim one of these, or nothing",
+                   "isolation claim %u: tier %u is not known (want 10 container, 20 gvisor or 30 microvm)", index,
+                   claim->tier);
 }
 
 void
