@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/registry/config.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/path.h"
 #include "sdk/base/string.h"
@@ -25,11 +26,15 @@ xdg (const char *variable, const char *below_home, const char *name)
   return berth_string_format ("%s/%s/%s", home, below_home, name);
 }
 
+/* What was said, the nearest word first; NULL: nothing. */
 static const char *
-given (const char *option, const char *variable)
+given (const char *option, const char *variable, const struct berth_config *config, const char *key)
 {
-  const char *value = option != NULL ? option : secure_getenv (variable);
+  const struct berth_config_entry *entry = berth_config_entry (berth_config_section (config, "berth"), key);
+  const char *value = option != NULL ? option : variable != NULL ? secure_getenv (variable) : NULL;
 
+  if (value == NULL || value[0] == '\0')
+    value = entry != NULL ? entry->value : NULL;
   return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
@@ -56,9 +61,10 @@ make_private (const char *path, const char *what, struct berth_error *error)
 }
 
 static int
-find_state (struct berth_host *host, const struct berth_host_options *options, bool *usual, struct berth_error *error)
+find_state (struct berth_host *host, const struct berth_host_options *options, const struct berth_config *config,
+            bool *usual, struct berth_error *error)
 {
-  const char *path = given (options->state_dir, "BERTH_STATE_DIR");
+  const char *path = given (options->state_dir, "BERTH_STATE_DIR", config, "state_dir");
   char resolved[PATH_MAX];
 
   *usual = path == NULL;
@@ -103,9 +109,10 @@ runtime_base (void)
 }
 
 static int
-find_runtime (struct berth_host *host, const struct berth_host_options *options, bool usual, struct berth_error *error)
+find_runtime (struct berth_host *host, const struct berth_host_options *options, const struct berth_config *config,
+              bool usual, struct berth_error *error)
 {
-  const char *path = given (options->runtime_dir, "BERTH_RUNTIME_DIR");
+  const char *path = given (options->runtime_dir, "BERTH_RUNTIME_DIR", config, "runtime_dir");
   BERTH_AUTO_FREE char *base = path == NULL ? runtime_base () : NULL;
 
   if (path != NULL)
@@ -131,7 +138,7 @@ find_runtime (struct berth_host *host, const struct berth_host_options *options,
 static int
 find_config (struct berth_host *host, const struct berth_host_options *options, struct berth_error *error)
 {
-  const char *path = given (options->config_file, "BERTH_CONFIG");
+  const char *path = given (options->config_file, "BERTH_CONFIG", NULL, "");
   BERTH_AUTO_FREE char *own = path == NULL && geteuid () != 0 ? xdg ("XDG_CONFIG_HOME", ".config", "berth/berth.conf") : NULL;
 
   if (path != NULL && access (path, F_OK) != 0)
@@ -149,21 +156,54 @@ find_config (struct berth_host *host, const struct berth_host_options *options, 
 }
 
 static int
-find_cache (struct berth_host *host, bool usual, struct berth_error *error)
+find_cache (struct berth_host *host, const struct berth_config *config, bool usual, struct berth_error *error)
 {
-  host->cache_dir = !usual            ? berth_path_join (host->state_dir, "cache")
+  const char *path = given (NULL, "BERTH_CACHE_DIR", config, "cache_dir");
+
+  host->cache_dir = path != NULL      ? strdup (path)
+                    : !usual          ? berth_path_join (host->state_dir, "cache")
                     : geteuid () == 0 ? strdup (BERTH_LOCALSTATEDIR "/cache/berth")
                                       : xdg ("XDG_CACHE_HOME", ".cache", "berth");
   return host->cache_dir != NULL ? 0 : berth_no_memory (error);
 }
 
+static int
+find_owner (struct berth_host *host, const struct berth_host_options *options, const struct berth_config *config,
+            struct berth_error *error)
+{
+  const char *owner = given (options->owner, NULL, config, "owner");
+  struct passwd entry, *user = NULL;
+  char buffer[4096], number[24];
+
+  if (owner == NULL && getpwuid_r (geteuid (), &entry, buffer, sizeof buffer, &user) == 0 && user != NULL)
+    owner = user->pw_name;
+  snprintf (number, sizeof number, "%u", (unsigned) geteuid ());
+  if (owner == NULL)
+    owner = number;
+  if (strlen (owner) > 128)
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "owner: want 1 to 128 bytes");
+  host->owner = strdup (owner);
+  return host->owner != NULL ? 0 : berth_no_memory (error);
+}
+
+static void
+free_config (struct berth_config **config)
+{
+  berth_config_free (*config);
+}
+
 int
 berth_directories_find (struct berth_host *host, const struct berth_host_options *options, struct berth_error *error)
 {
+  BERTH_CLEANUP (free_config) struct berth_config *config = NULL;
   bool usual = true;
 
-  return find_config (host, options, error) != 0 || find_state (host, options, &usual, error) != 0
-                 || find_runtime (host, options, usual, error) != 0 || find_cache (host, usual, error) != 0
+  if (find_config (host, options, error) != 0
+      || (host->config_file[0] != '\0' && berth_config_read (host->config_file, &config, error) != 0))
+    return -1;
+  return find_owner (host, options, config, error) != 0 || find_state (host, options, config, &usual, error) != 0
+                 || find_runtime (host, options, config, usual, error) != 0
+                 || find_cache (host, config, usual, error) != 0
              ? -1
              : 0;
 }

@@ -8,8 +8,9 @@
  * "/" instance "/" native id "/agent.sock", with an instance's longest name). */
 #define BERTH_RUNTIME_DIR_MAX 37
 
-/* Fills state_dir, runtime_dir, cache_dir, config_file and makes the first two: option, else
- * environment, else root's or the user's own. */
+/* Fills config_file, owner, state_dir, runtime_dir and cache_dir, and makes the directories of
+ * state and runtime: option, else environment, else berth.conf (the user's, else the system's),
+ * else root's or the user's own. */
 int berth_directories_find (struct berth_host *host, const struct berth_host_options *options,
                             struct berth_error *error);
 

@@ -1,4 +1,3 @@
-#include <pwd.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -44,23 +43,6 @@ berth_host_logf (struct berth_host *host, uint32_t level, const char *format, ..
 /* ---- opening ---- */
 
 static int
-find_owner (struct berth_host *host, const char *owner, struct berth_error *error)
-{
-  struct passwd entry, *user = NULL;
-  char buffer[4096], number[24];
-
-  if (owner == NULL && getpwuid_r (geteuid (), &entry, buffer, sizeof buffer, &user) == 0 && user != NULL)
-    owner = user->pw_name;
-  snprintf (number, sizeof number, "%u", (unsigned) geteuid ());
-  if (owner == NULL)
-    owner = number;
-  if (owner[0] == '\0' || strlen (owner) > 128)
-    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "owner: want 1 to 128 bytes");
-  host->owner = strdup (owner);
-  return host->owner != NULL ? 0 : berth_no_memory (error);
-}
-
-static int
 find_agent (struct berth_host *host, struct berth_error *error)
 {
   const char *agent = secure_getenv ("BERTH_AGENT");
@@ -102,8 +84,7 @@ berth_host_open (const struct berth_host_options *options, struct berth_host **o
     goto failed;
   host->log = ours.log;
   host->log_context = ours.log_context;
-  if (find_owner (host, ours.owner, error) != 0 || find_agent (host, error) != 0
-      || berth_directories_find (host, &ours, error) != 0 || berth_store_open (host->state_dir, &host->store, error) != 0
+  if (find_agent (host, error) != 0 || berth_directories_find (host, &ours, error) != 0 || berth_store_open (host->state_dir, &host->store, error) != 0
       || open_registry (host, &ours, error) != 0 || berth_limits_read (host->registry, &host->limits, error) != 0)
     goto failed;
   *out = host;

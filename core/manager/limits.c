@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/registry/error.h"
 #include "sdk/base/string.h"
@@ -98,6 +99,20 @@ slot (struct berth_limits *limits, const struct row *row)
   return (int64_t *) (void *) ((char *) limits + row->offset);
 }
 
+/* A limit that is misspelt would not be in force. */
+static int
+check_keys (struct berth_registry *registry, const char *section, struct berth_error *error)
+{
+  const char *known[sizeof rows / sizeof *rows + 1];
+  size_t count = 0;
+
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp (rows[i].section, section) == 0)
+      known[count++] = rows[i].key;
+  known[count] = NULL;
+  return berth_registry_config_check (registry, section, known, error);
+}
+
 static int
 check_pair (const char *key, int64_t fallback, int64_t maximum, struct berth_error *error)
 {
@@ -111,6 +126,8 @@ check_pair (const char *key, int64_t fallback, int64_t maximum, struct berth_err
 int
 berth_limits_read (struct berth_registry *registry, struct berth_limits *out, struct berth_error *error)
 {
+  if (check_keys (registry, "defaults", error) != 0 || check_keys (registry, "limits", error) != 0)
+    return -1;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     {
       const char *origin = "berth.conf";
@@ -123,17 +140,25 @@ berth_limits_read (struct berth_registry *registry, struct berth_limits *out, st
       berth_error_hint (error, "correct the line, or remove it to get the default");
       return -1;
     }
-  return check_pair ("ttl", out->default_ttl, out->max_ttl, error) != 0
-                 || check_pair ("cpus", out->default_cpu, out->max_cpu, error) != 0
-                 || check_pair ("memory", out->default_memory, out->max_memory, error) != 0
-                 || check_pair ("pids", out->default_pids, out->max_pids, error) != 0
-                 || check_pair ("tmp", out->default_tmp, out->max_tmp, error) != 0
-                 || check_pair ("timeout", out->default_timeout, out->max_timeout, error) != 0
-                 || check_pair ("output", out->default_output, out->max_output, error) != 0
-                 || check_pair ("file", out->default_file, out->max_file, error) != 0
-                 || check_pair ("workspace", out->default_workspace, out->max_workspace, error) != 0
-             ? -1
-             : 0;
+  const struct
+  {
+    const char *key;
+    int64_t fallback, maximum;
+  } pairs[] = {
+    { "ttl", out->default_ttl, out->max_ttl },
+    { "cpus", out->default_cpu, out->max_cpu },
+    { "memory", out->default_memory, out->max_memory },
+    { "pids", out->default_pids, out->max_pids },
+    { "tmp", out->default_tmp, out->max_tmp },
+    { "timeout", out->default_timeout, out->max_timeout },
+    { "output", out->default_output, out->max_output },
+    { "file", out->default_file, out->max_file },
+    { "workspace", out->default_workspace, out->max_workspace },
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    if (check_pair (pairs[i].key, pairs[i].fallback, pairs[i].maximum, error) != 0)
+      return -1;
+  return 0;
 }
 
 int

@@ -5,3 +5,12 @@ noinst_LTLIBRARIES += %D%/libmanager.la
 	%D%/manager.h %D%/path.c %D%/path.h %D%/process.c %D%/process.h %D%/run.c %D%/sandbox.c %D%/spec.c %D%/spec.h \
 	%D%/sweep.c %D%/sweep.h %D%/transfer.c %D%/transfer.h %D%/version.c %D%/workspace.c
 %C%_libmanager_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
+
+# What its tests share; they see the inside, so they link the floors and not libberth.
+check_LTLIBRARIES += %D%/tests/libplace.la
+%C%_tests_libplace_la_SOURCES = %D%/tests/place.c %D%/tests/place.h
+MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libregistry.la core/state/libstate.la $(TEST_LIBS)
+MANAGER_TESTS = %D%/tests/texts
+check_PROGRAMS += $(MANAGER_TESTS)
+TESTS += $(MANAGER_TESTS)
+%C%_tests_texts_LDADD = $(MANAGER_TEST_LIBS)
