@@ -8,6 +8,9 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/string.h"
 
+#define SIZE_COLUMN 3
+#define NAME_COLUMN 5
+
 struct listing
 {
   const struct cli *cli;
@@ -129,7 +132,7 @@ int
 cli_files (struct cli *cli)
 {
   CLI_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
-  struct listing listing = { .cli = cli, .table = { .columns = 6, .right = 1u << 3 } };
+  struct listing listing = { .cli = cli, .table = { .columns = NAME_COLUMN + 1, .right = 1u << SIZE_COLUMN } };
   const char *path = cli->line.word_count > 1 ? cli->line.words[1] : "/workspace";
   struct berth_error error;
   int status = cli_open_sandbox (cli, cli->line.words[0], &sandbox);
@@ -142,7 +145,7 @@ cli_files (struct cli *cli)
     status = cli_report (cli, &error);
   else if (cli->json)
     status = cli_print_json (cli, listing.array);
-  else if (cli_table_print (&listing.table, stdout, NULL) < 0)
+  else if (cli_table_sort (&listing.table, NAME_COLUMN) < 0 || cli_table_print (&listing.table, stdout, NULL) < 0)
     status = cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list");
   berth_json_free (listing.array);
   berth_buffer_free (&listing.table.cells);

@@ -130,6 +130,40 @@ cli_table_add (struct cli_table *table, const char *text)
   table->count++;
 }
 
+static const char *
+cell_after (const char *cell, size_t count)
+{
+  for (; count > 0; count--)
+    cell += strlen (cell) + 1;
+  return cell;
+}
+
+static int
+compare_cells (const void *left, const void *right, void *column)
+{
+  return strcmp (cell_after (*(const char *const *) left, *(size_t *) column),
+                 cell_after (*(const char *const *) right, *(size_t *) column));
+}
+
+int
+cli_table_sort (struct cli_table *table, size_t column)
+{
+  size_t rows = table->count / table->columns, i;
+  BERTH_AUTO_FREE const char **starts = calloc (rows + 1, sizeof *starts);
+  struct berth_buffer sorted = { 0 };
+
+  if (starts == NULL || table->cells.error != 0)
+    return -1;
+  for (i = 0, starts[0] = berth_buffer_string (&table->cells); i < rows; i++)
+    starts[i + 1] = cell_after (starts[i], table->columns);
+  qsort_r (starts, rows, sizeof *starts, compare_cells, &column);
+  for (i = 0; i < rows; i++)
+    berth_buffer_append (&sorted, starts[i], (size_t) (cell_after (starts[i], table->columns) - starts[i]));
+  berth_buffer_free (&table->cells);
+  table->cells = sorted;
+  return sorted.error != 0 ? -1 : 0;
+}
+
 /* Columns on a terminal: code points, near enough for what is in our tables. */
 static size_t
 width_of (const char *text)

@@ -44,6 +44,8 @@ struct cli_table
 
 /* The next cell, row by row; NULL or "" is shown as "-". */
 void cli_table_add (struct cli_table *table, const char *text);
+/* Puts the rows in the order of the bytes of COLUMN.  -1 when there was no memory. */
+int cli_table_sort (struct cli_table *table, size_t column);
 /* COLOUR (may be NULL) gives the terminal sequence for a cell, or NULL.  Empties the table.
  * -1 when there was no memory. */
 int cli_table_print (struct cli_table *table, FILE *file, const char *(*colour) (size_t column, const char *text));

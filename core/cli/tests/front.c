@@ -428,6 +428,42 @@ test_json_errors (void)
   CU_ASSERT_STRING_EQUAL (berth_json_string (berth_json_get (berth_json_get (document, "error"), "code")), "INVALID_REQUEST");
 }
 
+/* What `berth ls` writes to a terminal, in TEXT. */
+static void
+list_on_terminal (const char *no_color, char *text, size_t size)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  const char *environment[] = { "TERM=xterm", no_color, NULL };
+  BERTH_AUTO_FD int terminal = posix_openpt (O_RDWR | O_NOCTTY | O_CLOEXEC);
+  BERTH_AUTO_FD int other = -1;
+  ssize_t got;
+
+  CU_ASSERT_FATAL (terminal >= 0 && grantpt (terminal) == 0 && unlockpt (terminal) == 0);
+  other = open (ptsname (terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  CU_ASSERT_FATAL (other >= 0);
+  berth_with (&result, (&(struct process_setup){ .out = other, .environment = environment }), "ls");
+  EXPECT_STATUS (result, 0);
+  got = read (terminal, text, size - 1);
+  text[got > 0 ? got : 0] = '\0';
+}
+
+static void
+test_colours (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  char text[4096], id[32];
+
+  make ("bright", id);
+  list_on_terminal (NULL, text, sizeof text);
+  CU_ASSERT_PTR_NOT_NULL (strstr (text, "\033[32mrunning\033[0m"));
+  list_on_terminal ("NO_COLOR=1", text, sizeof text);
+  CU_ASSERT_PTR_NOT_NULL (strstr (text, "running"));
+  CU_ASSERT_PTR_NULL (strchr (text, '\033'));
+  berth (&result, "ls");
+  CU_ASSERT_PTR_NULL (memchr (berth_buffer_string (&result.out), '\033', result.out.size));
+  unmake ("bright");
+}
+
 /* A name from a stranger reaches no terminal as it is. */
 static void
 test_messages_are_escaped (void)
@@ -554,6 +590,7 @@ main (void)
     { "read into a file: whole or not at all", test_read_to_file },
     { "errors as JSON", test_json_errors },
     { "control bytes in messages are escaped", test_messages_are_escaped },
+    { "colours on a terminal only", test_colours },
     { "backends", test_backends },
     { "a refused backend is shown and stops nothing", test_refused_backend },
     { "doctor", test_doctor },

@@ -87,6 +87,25 @@ test_table (void)
   free (text);
 }
 
+static void
+test_sort (void)
+{
+  static const char *const cells[] = { "3", "b", "1", "c", "2", "a" };
+  struct cli_table table = { .columns = 2 };
+  char *text = NULL;
+  size_t size, i;
+  FILE *file = open_memstream (&text, &size);
+
+  CU_ASSERT_EQUAL (cli_table_sort (&table, 1), 0);
+  for (i = 0; i < 6; i++)
+    cli_table_add (&table, cells[i]);
+  CU_ASSERT_EQUAL (cli_table_sort (&table, 1), 0);
+  CU_ASSERT_EQUAL (cli_table_print (&table, file, NULL), 0);
+  fclose (file);
+  CU_ASSERT_STRING_EQUAL (text, "2  a\n3  b\n1  c\n");
+  free (text);
+}
+
 int
 main (void)
 {
@@ -95,6 +114,7 @@ main (void)
     { "age", test_age },
     { "mode", test_mode },
     { "table", test_table },
+    { "rows in order", test_sort },
     { NULL, NULL },
   };
 
