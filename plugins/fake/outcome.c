@@ -80,20 +80,17 @@ look (struct play *play)
   return 0;
 }
 
-static int
-timed_out (const struct play *play)
-{
-  return play->timeout_ms > 0 && play->elapsed_ms >= play->timeout_ms;
-}
-
 /* 0 when DUE has come, 1 when the command's timeout came first, -1. */
 static int
 wait_until (struct play *play, int64_t due)
 {
-  while (play->elapsed_ms < due && !timed_out (play))
+  int times_out = play->timeout_ms > 0 && play->timeout_ms < due;
+  int64_t end = times_out ? play->timeout_ms : due;
+
+  while (play->elapsed_ms < end)
     if (fake_tick (play->call) < 0 || look (play) < 0)
       return -1;
-  return play->elapsed_ms < due;
+  return times_out;
 }
 
 static int
