@@ -8,6 +8,6 @@ endif
 
 # A pipe would hide that mkmanual failed.
 %D%/berth.1: %D%/berth.pod core/cli/mkmanual$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) %D% && core/cli/mkmanual$(EXEEXT) $(srcdir)/%D%/berth.pod > $@.pod && \
+	$(AM_V_GEN)$(MKDIR_P) %D% && core/cli/mkmanual$(EXEEXT) man $(srcdir)/%D%/berth.pod > $@.pod && \
 	$(POD2MAN) --errors=die --utf8 --section=1 --name=BERTH --center='Berth' \
 		--release='berth $(PACKAGE_VERSION)' $@.pod $@.tmp && rm -f $@.pod && mv $@.tmp $@

@@ -12,10 +12,21 @@ bin_PROGRAMS += %D%/berth
 %C%_berth_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
 %C%_berth_LDADD = core/libberth.la sdk/base/libbase.la
 
-# Prints the man page's source; see docs/local.mk.
+# Prints what is made of the tables: the man page's source (see docs/local.mk) and completion.
 noinst_PROGRAMS += %D%/mkmanual
 %C%_mkmanual_SOURCES = %D%/mkmanual.c $(CLI_TABLES)
 %C%_mkmanual_LDADD = sdk/base/libbase.la
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+nodist_bashcompletion_DATA = %D%/berth.bash/berth
+nodist_zshcompletion_DATA = %D%/berth.zsh/_berth
+nodist_fishcompletion_DATA = %D%/berth.fish/berth.fish
+CLI_COMPLETION = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+CLEANFILES += $(CLI_COMPLETION)
+$(CLI_COMPLETION): %D%/mkmanual$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && shell=$(@D) && %D%/mkmanual$(EXEEXT) completion "$${shell##*.}" > $@.tmp && mv $@.tmp $@
 
 check_PROGRAMS += %D%/tests/options %D%/tests/text
 TESTS += %D%/tests/options %D%/tests/text

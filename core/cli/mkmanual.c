@@ -1,4 +1,5 @@
-/* mkmanual POD: prints berth.pod with the lists of commands and options in their places. */
+/* mkmanual man POD: prints berth.pod with the lists of commands and options in their places.
+ * mkmanual completion SHELL: prints the completion script. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,22 +27,30 @@ replace (struct berth_buffer *out, const char **text, const char *mark, void (*m
   return 0;
 }
 
+static int
+make_man (struct berth_buffer *out, const char *file)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer pod = { 0 };
+  const char *text;
+
+  if (berth_fs_read (AT_FDCWD, file, &pod, POD_MOST) < 0)
+    {
+      fprintf (stderr, "mkmanual: cannot read %s: %s\n", file, strerror (errno));
+      return -1;
+    }
+  text = berth_buffer_string (&pod);
+  if (replace (out, &text, "=for berth globals\n\n", cli_manual_pod_globals) < 0
+      || replace (out, &text, "=for berth commands\n\n", cli_manual_pod) < 0)
+    return -1;
+  return berth_buffer_append_string (out, text);
+}
+
 int
 main (int argc, char **argv)
 {
-  BERTH_AUTO_BUFFER struct berth_buffer pod = { 0 };
   BERTH_AUTO_BUFFER struct berth_buffer out = { 0 };
-  const char *text;
 
-  if (argc != 2 || berth_fs_read (AT_FDCWD, argv[1], &pod, POD_MOST) < 0)
-    {
-      fprintf (stderr, "mkmanual: cannot read %s: %s\n", argc > 1 ? argv[1] : "nothing", strerror (errno));
-      return 1;
-    }
-  text = berth_buffer_string (&pod);
-  if (replace (&out, &text, "=for berth globals\n\n", cli_manual_pod_globals) < 0
-      || replace (&out, &text, "=for berth commands\n\n", cli_manual_pod) < 0)
+  if (argc != 3 || (strcmp (argv[1], "man") == 0 ? make_man (&out, argv[2]) : cli_manual_completion (&out, argv[2])) < 0)
     return 1;
-  berth_buffer_append_string (&out, text);
-  return out.error != 0 || fputs (berth_buffer_string (&out), stdout) < 0 || fflush (stdout) != 0;
+  return fputs (berth_buffer_string (&out), stdout) < 0 || fflush (stdout) != 0;
 }
