@@ -1,0 +1,274 @@
+/* child.c - from clone to the agent.  Only system calls from here on: see plan.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/keyctl.h>
+#include <linux/mount.h>
+#include <linux/sched.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "plugins/ns/plan.h"
+
+#define NAMESPACES                                                                                \
+  (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+#define GO_MS 60000 /* a parent that is stopped this long counts as dead */
+
+/* What the agent needs to act for every account of the sandbox, and to give up the rest itself. */
+#define KEPT_CAPABILITIES                                                                         \
+  (UINT64_C (1) << CAP_CHOWN | UINT64_C (1) << CAP_DAC_OVERRIDE | UINT64_C (1) << CAP_DAC_READ_SEARCH \
+   | UINT64_C (1) << CAP_FOWNER | UINT64_C (1) << CAP_FSETID | UINT64_C (1) << CAP_KILL           \
+   | UINT64_C (1) << CAP_SETGID | UINT64_C (1) << CAP_SETUID | UINT64_C (1) << CAP_SETPCAP)
+
+static void
+tell (const struct ns_child *child, int32_t what, int32_t value, int32_t error)
+{
+  const struct ns_news news = { what, value, error };
+
+  if (write (child->status, &news, sizeof news) < 0)
+    _exit (3);
+}
+
+_Noreturn static void
+give_up (const struct ns_child *child, int32_t value)
+{
+  tell (child, NS_NEWS_FAILED, value, errno);
+  _exit (2);
+}
+
+/* One byte, or the end of the process: the parent is gone, and nobody knows of this one. */
+static void
+wait_for_byte (int fd)
+{
+  struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+  char byte;
+
+  if (poll (&poll_fd, 1, GO_MS) != 1 || read (fd, &byte, 1) != 1)
+    _exit (3);
+}
+
+/* ---- steps ---- */
+
+static int
+make_file (const struct ns_step *step)
+{
+  size_t size = strlen (step->source);
+  int fd = open (step->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t) step->value);
+
+  if (fd < 0)
+    return -1;
+  if (size > 0 && write (fd, step->source, size) != (ssize_t) size)
+    {
+      close (fd);
+      return -1;
+    }
+  return close (fd);
+}
+
+static int
+set_attributes (const char *target, uint64_t attributes, uint64_t propagation)
+{
+  struct mount_attr change = { .attr_set = attributes, .propagation = propagation };
+
+  return (int) syscall (SYS_mount_setattr, AT_FDCWD, target, AT_RECURSIVE, &change, sizeof change);
+}
+
+static int
+pivot (void)
+{
+  /* The new root is mounted over the old one, which then lies below it at the same place. */
+  if (syscall (SYS_pivot_root, ".", ".") < 0 || umount2 (".", MNT_DETACH) < 0)
+    return -1;
+  return chdir ("/");
+}
+
+static int
+raise_loopback (void)
+{
+  struct ifreq request = { .ifr_flags = IFF_UP | IFF_RUNNING };
+  int fd = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+  if (fd < 0)
+    return -1;
+  memcpy (request.ifr_name, "lo", sizeof "lo");
+  int result = ioctl (fd, SIOCSIFFLAGS, &request);
+  close (fd);
+  return result;
+}
+
+static int
+take_step (const struct ns_step *step)
+{
+  switch (step->kind)
+    {
+    case NS_STEP_DIRECTORY:
+      return mkdir (step->target, (mode_t) step->value);
+    case NS_STEP_FILE:
+      return make_file (step);
+    case NS_STEP_LINK:
+      return symlink (step->source, step->target);
+    case NS_STEP_MOUNT:
+      return mount (step->source, step->target, step->source, (unsigned long) step->value, step->data);
+    case NS_STEP_BIND:
+      return mount (step->source, step->target, NULL, MS_BIND | MS_REC, NULL);
+    case NS_STEP_ATTRIBUTES:
+      return set_attributes (step->target, step->value, 0);
+    case NS_STEP_PRIVATE:
+      return set_attributes ("/", 0, MS_PRIVATE);
+    case NS_STEP_UNMOUNT:
+      return umount2 (step->target, MNT_DETACH);
+    case NS_STEP_ENTER:
+      return chdir (step->target);
+    case NS_STEP_PIVOT:
+      return pivot ();
+    case NS_STEP_HOST_NAME:
+      return sethostname (step->source, strlen (step->source)) < 0 ? -1 : setdomainname ("(none)", 6);
+    case NS_STEP_LOOPBACK:
+      return raise_loopback ();
+    case NS_STEP_KEYRING:
+      return syscall (SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS ? -1 : 0;
+    default:
+      errno = EINVAL;
+      return -1;
+    }
+}
+
+static void
+follow_plan (const struct ns_child *child)
+{
+  for (size_t i = 0; i < child->plan->count; i++)
+    {
+      const struct ns_step *step = &child->plan->steps[i];
+      if (take_step (step) < 0 && !(step->flags & NS_STEP_MAY_MISS && errno == ENOENT))
+        give_up (child, (int32_t) i);
+    }
+}
+
+/* ---- the two processes ---- */
+
+/* Dispositions come with the clone: a handler of the host's must not run here, and what it
+ * ignores would stay ignored. */
+static void
+forget_signals (void)
+{
+  const struct
+  {
+    void *handler; /* SIG_DFL */
+    unsigned long flags;
+    void *restorer;
+    uint64_t mask;
+  } fallback = { 0 };
+
+  for (int number = 1; number < NSIG; number++)
+    syscall (SYS_rt_sigaction, number, &fallback, NULL, sizeof fallback.mask);
+}
+
+static void
+close_others (const struct ns_child *child)
+{
+  unsigned from = 0;
+
+  for (int i = 0; i < child->keeps; i++)
+    {
+      unsigned kept = (unsigned) child->keep[i];
+      if (kept > from)
+        syscall (SYS_close_range, from, kept - 1, 0);
+      from = kept + 1;
+    }
+  syscall (SYS_close_range, from, ~0u, 0);
+}
+
+/* Not through libc, which would ask the threads that this process had as a copy of the host. */
+static void
+become_root (const struct ns_child *child)
+{
+  if (syscall (SYS_setresgid, 0, 0, 0) < 0 || syscall (SYS_setgroups, 0, NULL) < 0
+      || syscall (SYS_setresuid, 0, 0, 0) < 0)
+    give_up (child, -NS_STAGE_ACCOUNT);
+}
+
+static void
+drop_capabilities (const struct ns_child *child)
+{
+  for (int number = 0; number < 64; number++)
+    if (!(KEPT_CAPABILITIES >> number & 1) && prctl (PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
+      {
+        if (errno == EINVAL)
+          return; /* above the kernel's last one */
+        give_up (child, -NS_STAGE_CAPABILITIES);
+      }
+}
+
+/* All kept descriptors are above the places that they go to. */
+static void
+place_descriptors (const struct ns_child *child)
+{
+  int place = 0;
+
+  for (int i = 0; i < NS_AGENT_FDS; i++)
+    if (child->fds[i] >= 0 && dup2 (child->fds[i], place++) < 0)
+      give_up (child, -NS_STAGE_DESCRIPTORS);
+}
+
+_Noreturn static void
+first_process (const struct ns_child *child)
+{
+  char *const environment[] = { NULL };
+  const uint64_t none = 0;
+
+  wait_for_byte (child->go);
+  become_root (child);
+  umask (0);
+  if (setsid () < 0)
+    give_up (child, -NS_STAGE_ACCOUNT);
+  follow_plan (child);
+  drop_capabilities (child);
+  umask (022);
+  wait_for_byte (child->go);
+  place_descriptors (child);
+  syscall (SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+  syscall (SYS_execveat, child->agent, "", child->arguments, environment, AT_EMPTY_PATH);
+  give_up (child, -NS_STAGE_EXEC);
+}
+
+void
+ns_child_run (const struct ns_child *child)
+{
+  struct clone_args arguments = { .flags = NAMESPACES, .exit_signal = SIGCHLD };
+  struct pollfd poll_fd = { .fd = child->release };
+
+  forget_signals ();
+  close_others (child);
+  for (int i = 0; i < child->joins; i++)
+    if (write (child->join[i], "0", 1) != 1)
+      give_up (child, -NS_STAGE_JOIN);
+  if (fchdir (child->box) < 0)
+    give_up (child, -NS_STAGE_CLONE);
+  if (child->into >= 0)
+    {
+      arguments.flags |= CLONE_INTO_CGROUP;
+      arguments.cgroup = (uint64_t) child->into;
+    }
+  long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
+  if (pid < 0)
+    give_up (child, -NS_STAGE_CLONE);
+  if (pid == 0)
+    first_process (child);
+  tell (child, NS_NEWS_STARTED, (int32_t) pid, 0);
+  /* While this process lives, the pid cannot become another's. */
+  poll_fd.events = POLLIN;
+  poll (&poll_fd, 1, GO_MS);
+  _exit (0);
+}

@@ -1,0 +1,137 @@
+/* destroy.c - the end of a sandbox, in whatever state a dead process may have left it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "plugins/ns/ns.h"
+#include "sdk/base/cleanup.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fs.h"
+
+#define KILL_MS 5000 /* then the verdict is ACCEPTED */
+
+/* 1 once the agent is dead, and everything in its pid namespace with it; 0 not yet. */
+static int
+kill_agent (const struct ns_meta *meta)
+{
+  BERTH_AUTO_FD int agent = ns_meta_agent (meta);
+  struct pollfd poll_fd = { .fd = agent, .events = POLLIN };
+
+  if (agent < 0)
+    return 1;
+  syscall (SYS_pidfd_send_signal, agent, SIGKILL, NULL, 0);
+  int64_t end = berth_clock_monotonic_ms () + KILL_MS;
+  int got;
+  do
+    got = poll (&poll_fd, 1, berth_clock_poll_timeout (end));
+  while (got < 0 && errno == EINTR);
+  return got == 1;
+}
+
+static int
+refuse (struct berth_call *call, struct berth_destroyed *out, const char *id, const char *what)
+{
+  call->services->fail (call, BERTH_E_INTERNAL, "cannot remove %s of %s: %m", what, id);
+  out->verdict = BERTH_REFUSED;
+  return 0;
+}
+
+/* What is below the box, then the names elsewhere, the record last: a crash in between leaves
+ * something that is still listed. */
+static int
+remove_storage (struct berth_call *call, const struct berth_state *state, int box, const char *id, uint32_t slot,
+                struct berth_destroyed *out)
+{
+  BERTH_AUTO_FREE char *socket = ns_box_socket (state, id);
+  BERTH_AUTO_FD int boxes = ns_boxes_open (state, false);
+
+  if (box >= 0 && (berth_fs_remove_tree (box, "workspace") < 0 || berth_fs_remove_tree (box, "root") < 0))
+    return refuse (call, out, id, "the workspace");
+  if (socket == NULL || (unlink (socket) < 0 && errno != ENOENT))
+    return refuse (call, out, id, "the socket");
+  if (ns_slot_release (state, id, slot) < 0)
+    return refuse (call, out, id, "the user ids");
+  if (boxes >= 0 && berth_fs_remove_tree (boxes, id) < 0)
+    return refuse (call, out, id, "the record");
+  out->verdict = BERTH_GONE;
+  return 0;
+}
+
+int
+ns_destroy (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+            struct berth_destroyed *out)
+{
+  NS_AUTO_HIERARCHIES struct ns_hierarchies hierarchies = { 0 };
+  NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
+  BERTH_AUTO_FREE char *cgroup = ns_cgroup_name (state, native->id);
+
+  out->verdict = BERTH_GONE;
+  if (!ns_id_is_possible (state, native->id))
+    return 0;
+  if (ns_need_root (call) < 0)
+    return -1;
+  BERTH_AUTO_FD int box = ns_box_open (state, native->id);
+  if (box < 0 && errno != ENOENT)
+    return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot look at the sandbox %s: %m", native->id);
+  if (cgroup == NULL || ns_hierarchies_find (&hierarchies) < 0)
+    return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot read /proc/self/mountinfo: %m");
+  bool known = box >= 0 && ns_meta_read (box, &meta) == 0;
+  if (known && !kill_agent (&meta))
+    {
+      out->verdict = BERTH_ACCEPTED;
+      return 0;
+    }
+  if (ns_cgroup_remove (&hierarchies, cgroup) < 0)
+    {
+      if (errno != EBUSY)
+        return refuse (call, out, native->id, "the cgroups");
+      out->verdict = BERTH_ACCEPTED;
+      return 0;
+    }
+  return remove_storage (call, state, box, native->id, meta.slot, out);
+}
+
+int
+ns_probe (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+          struct berth_presence *out)
+{
+  NS_AUTO_HIERARCHIES struct ns_hierarchies hierarchies = { 0 };
+  BERTH_AUTO_FREE char *cgroup = ns_cgroup_name (state, native->id);
+  BERTH_AUTO_FREE char *socket = ns_box_socket (state, native->id);
+  struct stat status;
+
+  out->verdict = BERTH_ABSENT;
+  if (!ns_id_is_possible (state, native->id))
+    return 0;
+  BERTH_AUTO_FD int box = ns_box_open (state, native->id);
+  if (box < 0 && errno != ENOENT)
+    return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot look at the sandbox %s: %m", native->id);
+  if (cgroup == NULL || socket == NULL || ns_hierarchies_find (&hierarchies) < 0)
+    return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot read /proc/self/mountinfo: %m");
+  /* The record goes last, so an agent that lives always has one. */
+  if (box >= 0 || lstat (socket, &status) == 0 || ns_cgroup_exists (&hierarchies, cgroup))
+    out->verdict = BERTH_PRESENT;
+  return 0;
+}
+
+int
+ns_is_running (struct berth_call *call, struct berth_state *state, const struct berth_native *native)
+{
+  NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
+
+  if (!ns_id_is_possible (state, native->id))
+    return 0;
+  BERTH_AUTO_FD int box = ns_box_open (state, native->id);
+  if (box < 0)
+    return errno == ENOENT ? 0
+                           : call->services->fail (call, BERTH_E_UNREACHABLE, "cannot look at the sandbox %s: %m",
+                                                   native->id);
+  if (ns_meta_read (box, &meta) < 0 || !meta.ready)
+    return 0;
+  BERTH_AUTO_FD int agent = ns_meta_agent (&meta);
+  return agent >= 0;
+}

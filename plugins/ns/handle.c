@@ -1,0 +1,102 @@
+/* handle.c - reaching the agent of a sandbox. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugins/ns/ns.h"
+#include "sdk/base/cleanup.h"
+
+static int
+connect_agent (struct berth_call *call, void *context)
+{
+  const struct berth_handle *handle = context;
+  int fd = agentlink_connect_unix (call, handle->socket);
+
+  if (fd >= 0)
+    return fd;
+  BERTH_AUTO_FD int box = ns_box_open (handle->state, handle->id);
+  if (box < 0 && errno == ENOENT)
+    return call->services->fail (call, BERTH_E_SANDBOX_NOT_FOUND, "the sandbox %s is gone", handle->id);
+  return -1;
+}
+
+static int
+was_out_of_memory (void *context)
+{
+  struct berth_handle *handle = context;
+  uint64_t now = ns_cgroup_kills (handle->out_of_memory);
+
+  return now > __atomic_exchange_n (&handle->kills, now, __ATOMIC_RELAXED);
+}
+
+void
+ns_release (struct berth_call *call, struct berth_handle *handle)
+{
+  if (handle->own >= 0)
+    close (handle->own);
+  free (handle->id);
+  free (handle->socket);
+  free (handle->out_of_memory);
+  free (handle);
+}
+
+struct berth_handle *
+ns_handle_new (struct berth_call *call, const struct berth_state *state, const char *id, const char *out_of_memory)
+{
+  struct berth_handle *handle = calloc (1, sizeof *handle);
+
+  if (handle != NULL)
+    {
+      handle->own = -1;
+      handle->state = state;
+      handle->id = strdup (id);
+      handle->socket = ns_box_socket (state, id);
+      handle->out_of_memory = out_of_memory != NULL ? strdup (out_of_memory) : NULL;
+      handle->kills = ns_cgroup_kills (out_of_memory);
+    }
+  if (handle == NULL || handle->id == NULL || handle->socket == NULL
+      || (out_of_memory != NULL && handle->out_of_memory == NULL))
+    {
+      if (handle != NULL)
+        ns_release (call, handle);
+      call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
+      return NULL;
+    }
+  const struct agentlink_transport transport
+      = { .context = handle, .connect = connect_agent, .was_out_of_memory = was_out_of_memory };
+  agentlink_init (&handle->link, &transport, NULL, 0);
+  return handle;
+}
+
+/* Also of a sandbox whose agent is dead: then each call on the handle says so. */
+int
+ns_connect (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+            const struct berth_effective_sink *sink, struct berth_handle **out)
+{
+  NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
+  BERTH_AUTO_FD int box = -1;
+
+  if (ns_need_root (call) < 0)
+    return -1;
+  if (ns_id_is_possible (state, native->id))
+    box = ns_box_open (state, native->id);
+  else
+    errno = ENOENT;
+  if (box < 0)
+    return call->services->fail (call, errno == ENOENT ? BERTH_E_SANDBOX_NOT_FOUND : BERTH_E_UNREACHABLE,
+                                 "cannot find the sandbox %s: %m", native->id);
+  if (ns_meta_read (box, &meta) < 0 || !meta.ready)
+    return call->services->fail (call, BERTH_E_UNREACHABLE, "the sandbox %s is only half made, or its record is damaged",
+                                 native->id);
+  struct berth_handle *handle = ns_handle_new (call, state, native->id, meta.out_of_memory);
+  if (handle == NULL)
+    return -1;
+  if (sink != NULL && ns_tell_effective (&meta.limits, sink->context, sink->effective) < 0)
+    {
+      ns_release (call, handle);
+      return -1;
+    }
+  *out = handle;
+  return 0;
+}

@@ -1,0 +1,141 @@
+/* ids.c - each sandbox has 65536 user ids of the host's to itself.
+ *
+ * Making the link STATE/ids/SLOT is taking the slot: it is atomic, says whose it is, and outlives
+ * a crash.  Sandboxes of several state directories begin to look at different places. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugins/ns/ns.h"
+#include "sdk/base/cleanup.h"
+#include "sdk/base/fs.h"
+
+static int
+open_slots (const struct berth_state *state)
+{
+  BERTH_AUTO_FD int top = open (state->state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+  if (top < 0 || (mkdirat (top, "ids", 0700) < 0 && errno != EEXIST))
+    return -1;
+  return openat (top, "ids", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+uint32_t
+ns_slot_uid (const struct berth_state *state, uint32_t slot)
+{
+  return state->id_base + slot * NS_IDS_PER_SANDBOX;
+}
+
+uint32_t
+ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id)
+{
+  uint64_t hash = ns_hash (ns_hash (NS_HASH_SEED, state->state, strlen (state->state)), id, strlen (id));
+  BERTH_AUTO_FD int slots = open_slots (state);
+  char name[16];
+
+  if (slots < 0)
+    {
+      call->services->fail (call, BERTH_E_CONFIGURATION, "cannot use the state directory %s: %m", state->state);
+      return NS_NO_SLOT;
+    }
+  for (uint32_t tried = 0; tried < state->slots; tried++)
+    {
+      uint32_t slot = (uint32_t) ((hash + tried) % state->slots);
+      snprintf (name, sizeof name, "%u", slot);
+      if (symlinkat (id, slots, name) == 0)
+        return slot;
+      if (errno != EEXIST)
+        {
+          call->services->fail (call, errno == ENOSPC ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_INTERNAL,
+                                "cannot record the user ids of %s: %m", id);
+          return NS_NO_SLOT;
+        }
+    }
+  call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "all %u ranges of user ids are taken", state->slots);
+  call->services->hint (call, "destroy sandboxes, or raise uid_count of the backend");
+  return NS_NO_SLOT;
+}
+
+static int
+release_one (int slots, const char *name, const char *id)
+{
+  char owner[NS_NATIVE_MAX + 2];
+  ssize_t size = readlinkat (slots, name, owner, sizeof owner);
+
+  if (size < 0 || (size_t) size != strlen (id) || memcmp (owner, id, (size_t) size) != 0)
+    return 0;
+  return unlinkat (slots, name, 0) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+int
+ns_slot_release (const struct berth_state *state, const char *id, uint32_t slot)
+{
+  char name[16];
+  BERTH_AUTO_FD int slots = open_slots (state);
+
+  if (slots < 0)
+    return errno == ENOENT ? 0 : -1;
+  if (slot != NS_NO_SLOT)
+    {
+      snprintf (name, sizeof name, "%u", slot);
+      return release_one (slots, name, id);
+    }
+  /* A create that died between taking a slot and writing it down. */
+  BERTH_AUTO_DIR DIR *directory = fdopendir (BERTH_STEAL_FD (slots));
+  if (directory == NULL)
+    return -1;
+  int result = 0;
+  for (struct dirent *entry; (entry = readdir (directory)) != NULL;)
+    if (entry->d_name[0] != '.' && release_one (dirfd (directory), entry->d_name, id) < 0)
+      result = -1;
+  return result;
+}
+
+/* FIRST and COUNT are fields, from 0, of lines with colons; COUNT < 0: each line is one id. */
+static bool
+file_has_ids (const char *path, int first, int count, uint64_t from, uint64_t to, char *who, size_t who_size)
+{
+  BERTH_AUTO_FILE FILE *file = fopen (path, "re");
+  BERTH_AUTO_FREE char *line = NULL;
+  size_t size = 0;
+
+  while (file != NULL && getline (&line, &size, file) > 0)
+    {
+      char *field[8] = { line };
+      for (int i = 1; i < 8 && field[i - 1] != NULL; i++)
+        if ((field[i] = strchr (field[i - 1], ':')) != NULL)
+          *field[i]++ = '\0';
+      if (field[first] == NULL || (count >= 0 && field[count] == NULL))
+        continue;
+      uint64_t low = strtoull (field[first], NULL, 10);
+      uint64_t many = count >= 0 ? strtoull (field[count], NULL, 10) : 1;
+      if (many > 0 && low < to && low + many > from)
+        {
+          snprintf (who, who_size, "%s of %s", field[0], path);
+          return true;
+        }
+    }
+  return false;
+}
+
+int
+ns_ids_check (struct berth_call *call, const struct berth_state *state)
+{
+  uint64_t from = state->id_base, to = from + (uint64_t) state->slots * NS_IDS_PER_SANDBOX;
+  char who[128];
+
+  if (!file_has_ids ("/etc/passwd", 2, -1, from, to, who, sizeof who)
+      && !file_has_ids ("/etc/group", 2, -1, from, to, who, sizeof who)
+      && !file_has_ids ("/etc/subuid", 1, 2, from, to, who, sizeof who)
+      && !file_has_ids ("/etc/subgid", 1, 2, from, to, who, sizeof who))
+    return 0;
+  call->services->fail (call, BERTH_E_CONFIGURATION, "the ids %llu to %llu that sandboxes shall have belong to %s",
+                        (unsigned long long) from, (unsigned long long) (to - 1), who);
+  call->services->hint (call, "set uid_base and uid_count of the backend to ids that nobody has");
+  return -1;
+}

@@ -1,0 +1,354 @@
+/* launch.c - the parent's side of starting a sandbox.
+ *
+ * The sandbox's first process is the child of a process in between that ends at once, so that it
+ * survives the host and never shows up among the host's children.  It waits twice: for its ids,
+ * and until it is written down, so that a host that dies leaves either nothing or something that
+ * is recorded. */
+#include "plugins/ns/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sdk/base/cleanup.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fs.h"
+
+#define LOWEST_FD 16 /* above every place that place_descriptors fills */
+#define POLL_MS 100
+
+/* ---- the agent's file ---- */
+
+/* A copy that nobody can write, for where a mount cannot be had. */
+static int
+seal_copy (const char *path)
+{
+  BERTH_AUTO_FD int file = open (path, O_RDONLY | O_CLOEXEC);
+  BERTH_AUTO_FD int copy = memfd_create ("berth-agent", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ssize_t size = 1;
+
+  if (file < 0 || copy < 0)
+    return -1;
+  while (size > 0)
+    if ((size = sendfile (copy, file, NULL, 1u << 30)) < 0)
+      return -1;
+  if (fchmod (copy, 0555) < 0 || fcntl (copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+    return -1;
+  return BERTH_STEAL_FD (copy);
+}
+
+/* The file through a read-only mount of its own: /proc/1/exe inside leads to that mount. */
+static int
+open_agent (struct berth_call *call, const char *path)
+{
+  struct mount_attr closed = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+  BERTH_AUTO_FD int fd = -1;
+
+  if (path == NULL)
+    return call->services->fail (call, BERTH_E_CONFIGURATION, "there is no agent for this machine");
+  fd = (int) syscall (SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  if (fd < 0 || syscall (SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &closed, sizeof closed) < 0)
+    {
+      if (fd >= 0)
+        close (fd);
+      fd = seal_copy (path);
+    }
+  if (fd < 0)
+    {
+      call->services->fail (call, BERTH_E_CONFIGURATION, "cannot open the agent %s: %m", path);
+      call->services->hint (call, "install Berth completely, or set BERTH_AGENT");
+      return -1;
+    }
+  return BERTH_STEAL_FD (fd);
+}
+
+/* ---- descriptors ---- */
+
+static int
+by_number (const void *left, const void *right)
+{
+  return *(const int *) left - *(const int *) right;
+}
+
+static int
+add_keep (struct ns_child *child, int *fd)
+{
+  if (*fd < 0)
+    return 0;
+  int high = fcntl (*fd, F_DUPFD_CLOEXEC, LOWEST_FD);
+  if (high < 0)
+    return -1;
+  *fd = high;
+  child->keep[child->keeps++] = high;
+  return 0;
+}
+
+/* Copies of everything that the child keeps, at numbers that do not meet the agent's. */
+static int
+raise_descriptors (struct ns_child *child)
+{
+  int *const fds[] = { &child->box,    &child->status, &child->release, &child->go,     &child->agent,
+                       &child->into,   &child->fds[0], &child->fds[2],  &child->fds[3], &child->fds[4],
+                       &child->fds[5] };
+
+  for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+    if (add_keep (child, fds[i]) < 0)
+      return -1;
+  for (int i = 0; i < child->joins; i++)
+    if (add_keep (child, &child->join[i]) < 0)
+      return -1;
+  child->fds[1] = child->fds[0];
+  qsort (child->keep, (size_t) child->keeps, sizeof *child->keep, by_number);
+  return 0;
+}
+
+static void
+close_copies (const struct ns_child *child)
+{
+  for (int i = 0; i < child->keeps; i++)
+    close (child->keep[i]);
+}
+
+static void
+close_fd (int *fd)
+{
+  if (*fd >= 0)
+    close (*fd);
+  *fd = -1;
+}
+
+void
+ns_launched_close (struct ns_launched *launched)
+{
+  close_fd (&launched->pidfd);
+  close_fd (&launched->status);
+  close_fd (&launched->go);
+  close_fd (&launched->errors);
+}
+
+/* ---- news ---- */
+
+/* 0 when FD can be read or has ended, -1 after fail. */
+static int
+wait_for (struct berth_call *call, int fd)
+{
+  struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .fd = call->services->cancel_fd (call), .events = POLLIN } };
+
+  for (;;)
+    {
+      uint32_t code = call->services->cancelled (call);
+      if (code != 0)
+        return call->services->fail (call, code, code == BERTH_E_TIMEOUT ? "the deadline passed while the sandbox was made"
+                                                                        : "cancelled while the sandbox was made");
+      if (poll (fds, fds[1].fd >= 0 ? 2 : 1, POLL_MS) > 0 && fds[0].revents != 0)
+        return 0;
+    }
+}
+
+static int
+fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_news *news)
+{
+  char step[320];
+
+  ns_plan_describe (plan, news->value, step, sizeof step);
+  errno = news->error;
+  call->services->fail (call, errno == ENOMEM || errno == ENOSPC || errno == EAGAIN ? BERTH_E_RESOURCE_EXHAUSTED
+                                                                                  : BERTH_E_CONFIGURATION,
+                        "cannot %s in the new sandbox: %m", step);
+  if (news->value == -NS_STAGE_CLONE)
+    call->services->hint (call, "user namespaces must be allowed: see user.max_user_namespaces of sysctl");
+  else if (news->value == -NS_STAGE_EXEC)
+    call->services->hint (call, "the agent must be executable by everybody, and its directory's file system not noexec");
+  return -1;
+}
+
+/* 1 with the NEWS, 0 at the end, -1 after fail. */
+static int
+next_news (struct berth_call *call, int status, struct ns_news *news)
+{
+  if (wait_for (call, status) < 0)
+    return -1;
+  ssize_t size = read (status, news, sizeof *news);
+  return size == (ssize_t) sizeof *news ? 1 : 0;
+}
+
+/* ---- launching ---- */
+
+static int
+map_ids (struct berth_call *call, pid_t pid, uint32_t uid_base)
+{
+  char path[64], map[64];
+  int size = snprintf (map, sizeof map, "0 %u %u\n", uid_base, NS_IDS_PER_SANDBOX);
+
+  snprintf (path, sizeof path, "/proc/%d/uid_map", (int) pid);
+  int result = berth_fs_write (AT_FDCWD, path, map, (size_t) size);
+  snprintf (path, sizeof path, "/proc/%d/gid_map", (int) pid);
+  if (result < 0 || berth_fs_write (AT_FDCWD, path, map, (size_t) size) < 0)
+    return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot map the sandbox's ids to %u: %m", uid_base);
+  return 0;
+}
+
+/* Takes hold of the first process and gives it its ids. */
+static int
+adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out)
+{
+  struct ns_news news;
+  int got = next_news (call, out->status, &news);
+
+  if (got < 0)
+    return -1;
+  if (got == 0)
+    return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died before it began");
+  if (news.what == NS_NEWS_FAILED)
+    return fail_step (call, launch->plan, &news);
+  out->pid = news.value;
+  out->start = ns_process_start (out->pid);
+  out->pidfd = ns_process_open (out->pid, out->start);
+  if (out->pidfd < 0)
+    return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
+  if (map_ids (call, out->pid, launch->uid_base) < 0)
+    return -1;
+  if (send (out->go, "i", 1, MSG_NOSIGNAL) != 1)
+    return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
+  return 0;
+}
+
+/* Clones the process in between; signals are blocked, so that no handler of the host's runs in it. */
+static int
+clone_child (const struct ns_child *child, int *pidfd)
+{
+  struct clone_args arguments = { .flags = CLONE_PIDFD, .pidfd = (uint64_t) (uintptr_t) pidfd };
+  sigset_t all, before;
+
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
+  if (pid == 0)
+    ns_child_run (child);
+  int reason = errno;
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  errno = reason;
+  return pid < 0 ? -1 : 0;
+}
+
+static void
+reap (int pidfd)
+{
+  siginfo_t info;
+
+  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+    ;
+}
+
+struct pipes
+{
+  int status[2], release[2], go[2];
+};
+
+static void
+close_pipes (struct pipes *pipes)
+{
+  for (int i = 0; i < 2; i++)
+    {
+      close_fd (&pipes->status[i]);
+      close_fd (&pipes->release[i]);
+      close_fd (&pipes->go[i]);
+    }
+}
+
+static int
+fill_child (struct ns_child *child, const struct ns_launch *launch, const struct pipes *pipes, int null, int errors,
+            int agent)
+{
+  *child = (struct ns_child){
+    .plan = launch->plan,
+    .box = launch->box,
+    .joins = launch->cgroup->joins,
+    .into = launch->cgroup->into,
+    .status = pipes->status[1],
+    .release = pipes->release[0],
+    .go = pipes->go[0],
+    .agent = agent,
+    .fds = { null, null, errors, launch->listen, launch->seccomp, launch->environment },
+    .arguments = launch->arguments,
+  };
+  memcpy (child->join, launch->cgroup->join, sizeof child->join);
+  return raise_descriptors (child);
+}
+
+int
+ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out)
+{
+  BERTH_CLEANUP (close_pipes) struct pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
+  BERTH_AUTO_FD int agent = open_agent (call, launch->agent);
+  BERTH_AUTO_FD int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  BERTH_AUTO_FD int between = -1;
+  struct ns_child child;
+
+  if (agent < 0)
+    return -1;
+  out->errors = memfd_create ("berth-agent-errors", MFD_CLOEXEC);
+  if (null < 0 || out->errors < 0 || pipe2 (pipes.status, O_CLOEXEC) < 0 || pipe2 (pipes.release, O_CLOEXEC) < 0
+      || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipes.go) < 0)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptors for a new sandbox: %m");
+  int result = fill_child (&child, launch, &pipes, null, out->errors, agent);
+  if (result == 0)
+    result = clone_child (&child, &between);
+  int reason = errno;
+  close_copies (&child);
+  if (result < 0)
+    {
+      errno = reason;
+      return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "cannot start a process for a new sandbox: %m");
+    }
+  close_fd (&pipes.status[1]);
+  close_fd (&pipes.go[0]);
+  out->status = BERTH_STEAL_FD (pipes.status[0]);
+  out->go = BERTH_STEAL_FD (pipes.go[1]);
+  result = adopt (call, launch, out);
+  close_pipes (&pipes);
+  /* A first process that was not adopted finds its pipe closed, and ends. */
+  if (result < 0)
+    close_fd (&out->go);
+  reap (between);
+  return result;
+}
+
+int
+ns_launch_finish (struct berth_call *call, const struct ns_plan *plan, struct ns_launched *launched)
+{
+  struct ns_news news;
+
+  if (send (launched->go, "g", 1, MSG_NOSIGNAL) != 1)
+    return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
+  int got = next_news (call, launched->status, &news);
+  if (got < 0)
+    return -1;
+  return got == 0 ? 0 : fail_step (call, plan, &news);
+}
+
+void
+ns_launch_explain (struct berth_call *call, const struct ns_launched *launched)
+{
+  char text[256];
+  ssize_t size = pread (launched->errors, text, sizeof text - 1, 0);
+
+  while (size > 0 && text[size - 1] == '\n')
+    size--;
+  if (size > 0)
+    call->services->hint (call, "the agent said: %.*s", (int) size, text);
+}

@@ -1,0 +1,39 @@
+/* launch.h - starting the first process of a sandbox. */
+#ifndef BERTH_PLUGINS_NS_LAUNCH_H
+#define BERTH_PLUGINS_NS_LAUNCH_H
+
+#include "plugins/ns/ns.h"
+#include "plugins/ns/plan.h"
+
+struct ns_launch
+{
+  const struct ns_plan *plan;
+  const struct ns_cgroup *cgroup;
+  int box;
+  uint32_t uid_base;
+  const char *agent;
+  char *const *arguments;
+  int listen;      /* become descriptors 3, 4 and 5 of the agent */
+  int seccomp;
+  int environment; /* or -1 */
+};
+
+/* A first process that waits to become the agent; all -1 or 0 before. */
+struct ns_launched
+{
+  pid_t pid;
+  uint64_t start;
+  int pidfd;
+  int status; /* ends when it has become the agent */
+  int go;
+  int errors; /* what the agent writes to its standard error */
+};
+
+int ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out);
+/* Lets it become the agent; it has when this returns 0. */
+int ns_launch_finish (struct berth_call *call, const struct ns_plan *plan, struct ns_launched *launched);
+/* Adds what the agent wrote before it gave up to the recorded failure. */
+void ns_launch_explain (struct berth_call *call, const struct ns_launched *launched);
+void ns_launched_close (struct ns_launched *launched);
+
+#endif

@@ -1,0 +1,324 @@
+/* meta.c - the record of a sandbox: lines of name=value, with an end mark.
+ *
+ * It is replaced by rename, and not synced: the host has the id on disk before anything here is
+ * made, and a process that dies loses nothing that was written.  After a power cut a record may
+ * be empty; then it says nothing rather than something wrong, and the sandbox is found by its
+ * directory's name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugins/ns/ns.h"
+#include "sdk/base/cleanup.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+#define FIRST_LINE "berth-ns=1"
+#define LAST_LINE "end=1"
+#define META_LIMIT (4u << 20)
+
+void
+ns_meta_free (struct ns_meta *meta)
+{
+  free (meta->sandbox);
+  free (meta->assignment);
+  free (meta->installation);
+  free (meta->out_of_memory);
+  for (size_t i = 0; i < meta->metadata_count; i++)
+    {
+      free ((char *) meta->metadata[i].name);
+      free ((char *) meta->metadata[i].value);
+    }
+  free (meta->metadata);
+  *meta = (struct ns_meta){ .slot = NS_NO_SLOT };
+}
+
+static int
+add_metadata (struct ns_meta *meta, const char *name, const char *value)
+{
+  struct berth_pair *grown = realloc (meta->metadata, (meta->metadata_count + 1) * sizeof *grown);
+
+  if (grown == NULL)
+    return -1;
+  meta->metadata = grown;
+  struct berth_pair *pair = &grown[meta->metadata_count];
+  *pair = (struct berth_pair){ .name = strdup (name), .value = strdup (value) };
+  meta->metadata_count++;
+  return pair->name != NULL && pair->value != NULL ? 0 : -1;
+}
+
+static char *
+copy (const char *text)
+{
+  return strdup (text != NULL ? text : "");
+}
+
+int
+ns_meta_from_spec (struct ns_meta *meta, const struct berth_state *state, const struct berth_spec *spec)
+{
+  meta->slot = NS_NO_SLOT;
+  meta->sandbox = copy (spec->sandbox_id);
+  meta->assignment = copy (spec->assignment_id);
+  meta->installation = copy (spec->installation_id != NULL ? spec->installation_id : state->installation);
+  meta->created_wall_ms = berth_clock_wall_ms ();
+  if (meta->sandbox == NULL || meta->assignment == NULL || meta->installation == NULL)
+    return -1;
+  if (!(spec->asks & BERTH_SPEC_METADATA))
+    return 0;
+  for (uint64_t i = 0; i < spec->metadata_count; i++)
+    if (!(spec->metadata[i].flags & BERTH_PAIR_SECRET)
+        && add_metadata (meta, spec->metadata[i].name, spec->metadata[i].value) < 0)
+      return -1;
+  return 0;
+}
+
+/* ---- writing ---- */
+
+/* Only bytes that cannot end a line or a name stay as they are. */
+static void
+put_text (struct berth_buffer *out, const char *text)
+{
+  for (; *text != '\0'; text++)
+    if (*text > ' ' && *text < 0x7f && *text != '%' && *text != '=')
+      berth_buffer_append_byte (out, (unsigned char) *text);
+    else
+      berth_buffer_appendf (out, "%%%02x", (unsigned char) *text);
+}
+
+static void
+put_line (struct berth_buffer *out, const char *name, const char *value)
+{
+  berth_buffer_appendf (out, "%s=", name);
+  put_text (out, value);
+  berth_buffer_append_byte (out, '\n');
+}
+
+static void
+put_number (struct berth_buffer *out, const char *name, uint64_t value)
+{
+  berth_buffer_appendf (out, "%s=%llu\n", name, (unsigned long long) value);
+}
+
+static void
+put_limits (struct berth_buffer *out, const struct ns_limits *limits)
+{
+  put_number (out, "enforced", limits->enforced);
+  put_number (out, "memory", limits->memory);
+  put_number (out, "tmp", limits->tmp);
+  put_number (out, "shm", limits->shm);
+  put_number (out, "file_size", limits->file_size);
+  put_number (out, "cpu_milli", limits->cpu_milli);
+  put_number (out, "pids", limits->pids);
+  put_number (out, "open_files", limits->open_files);
+}
+
+static void
+put_meta (struct berth_buffer *out, const struct ns_meta *meta)
+{
+  berth_buffer_append_string (out, FIRST_LINE "\n");
+  put_line (out, "sandbox", meta->sandbox);
+  put_line (out, "assignment", meta->assignment);
+  put_line (out, "installation", meta->installation);
+  put_number (out, "created", (uint64_t) meta->created_wall_ms);
+  for (size_t i = 0; i < meta->metadata_count; i++)
+    {
+      berth_buffer_append_string (out, "metadata=");
+      put_text (out, meta->metadata[i].name);
+      berth_buffer_append_byte (out, '=');
+      put_text (out, meta->metadata[i].value);
+      berth_buffer_append_byte (out, '\n');
+    }
+  put_number (out, "slot", meta->slot);
+  put_limits (out, &meta->limits);
+  if (meta->out_of_memory != NULL)
+    put_line (out, "out_of_memory", meta->out_of_memory);
+  if (meta->pid > 0)
+    {
+      put_number (out, "pid", (uint64_t) meta->pid);
+      put_number (out, "pid_start", meta->pid_start);
+      put_line (out, "boot", meta->boot);
+    }
+  put_number (out, "ready", meta->ready);
+  berth_buffer_append_string (out, LAST_LINE "\n");
+}
+
+int
+ns_meta_write (int box, const struct ns_meta *meta)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+
+  put_meta (&text, meta);
+  if (text.error != 0)
+    {
+      errno = text.error;
+      return -1;
+    }
+  BERTH_AUTO_FD int fd = openat (box, "meta.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0 || berth_fd_write_all (fd, text.data, text.size) < 0)
+    return -1;
+  return renameat (box, "meta.new", box, "meta");
+}
+
+/* ---- reading ---- */
+
+static int
+nibble (char letter)
+{
+  return letter >= '0' && letter <= '9' ? letter - '0' : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+/* Undoes put_text in place; false for what it never writes. */
+static bool
+take_text (char *text)
+{
+  char *to = text;
+
+  for (const char *from = text; *from != '\0';)
+    if (*from != '%')
+      *to++ = *from++;
+    else
+      {
+        int high = nibble (from[1]), low = high >= 0 ? nibble (from[2]) : -1;
+        if (low < 0 || high * 16 + low == 0)
+          return false;
+        *to++ = (char) (high * 16 + low);
+        from += 3;
+      }
+  *to = '\0';
+  return true;
+}
+
+static int
+take_string (char **member, char *value)
+{
+  if (*member != NULL || !take_text (value))
+    return -1;
+  return (*member = strdup (value)) != NULL ? 0 : -1;
+}
+
+static int
+take_number (const char *name, const char *text, struct ns_meta *meta)
+{
+  struct
+  {
+    const char *name;
+    void *member;
+    bool wide;
+  } numbers[] = {
+    { "created", &meta->created_wall_ms, true },
+    { "slot", &meta->slot, false },
+    { "enforced", &meta->limits.enforced, true },
+    { "memory", &meta->limits.memory, true },
+    { "tmp", &meta->limits.tmp, true },
+    { "shm", &meta->limits.shm, true },
+    { "file_size", &meta->limits.file_size, true },
+    { "cpu_milli", &meta->limits.cpu_milli, false },
+    { "pids", &meta->limits.pids, false },
+    { "open_files", &meta->limits.open_files, false },
+    { "pid", &meta->pid, false },
+    { "pid_start", &meta->pid_start, true },
+  };
+  uint64_t value;
+
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (strcmp (numbers[i].name, name) == 0)
+      {
+        if (berth_string_to_uint64 (text, 0, numbers[i].wide ? UINT64_MAX : UINT32_MAX, &value) < 0)
+          return -1;
+        if (numbers[i].wide)
+          memcpy (numbers[i].member, &value, sizeof value);
+        else
+          memcpy (numbers[i].member, &(uint32_t){ (uint32_t) value }, sizeof (uint32_t));
+        return 0;
+      }
+  return -1;
+}
+
+static int
+take_line (struct ns_meta *meta, char *name, char *value)
+{
+  if (strcmp (name, "sandbox") == 0)
+    return take_string (&meta->sandbox, value);
+  if (strcmp (name, "assignment") == 0)
+    return take_string (&meta->assignment, value);
+  if (strcmp (name, "installation") == 0)
+    return take_string (&meta->installation, value);
+  if (strcmp (name, "out_of_memory") == 0)
+    return take_string (&meta->out_of_memory, value);
+  if (strcmp (name, "ready") == 0)
+    {
+      meta->ready = strcmp (value, "1") == 0;
+      return 0;
+    }
+  if (strcmp (name, "boot") == 0)
+    {
+      if (strlen (value) != sizeof meta->boot - 1)
+        return -1;
+      memcpy (meta->boot, value, sizeof meta->boot);
+      return 0;
+    }
+  if (strcmp (name, "metadata") == 0)
+    {
+      char *second = strchr (value, '=');
+      if (second == NULL)
+        return -1;
+      *second++ = '\0';
+      return take_text (value) && take_text (second) ? add_metadata (meta, value, second) : -1;
+    }
+  return take_number (name, value, meta);
+}
+
+static int
+take_meta (struct ns_meta *meta, char *text)
+{
+  char *save = NULL;
+  char *line = strtok_r (text, "\n", &save);
+
+  if (line == NULL || strcmp (line, FIRST_LINE) != 0)
+    return -1;
+  while ((line = strtok_r (NULL, "\n", &save)) != NULL && strcmp (line, LAST_LINE) != 0)
+    {
+      char *value = strchr (line, '=');
+      if (value == NULL)
+        return -1;
+      *value++ = '\0';
+      if (take_line (meta, line, value) < 0)
+        return -1;
+    }
+  return line != NULL && meta->sandbox != NULL && meta->assignment != NULL && meta->installation != NULL ? 0 : -1;
+}
+
+int
+ns_meta_read (int box, struct ns_meta *meta)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+
+  *meta = (struct ns_meta){ .slot = NS_NO_SLOT };
+  if (berth_fs_read (box, "meta", &text, META_LIMIT) < 0)
+    return -1;
+  if (text.size > 0 && strlen (text.data) == text.size && take_meta (meta, text.data) == 0)
+    return 0;
+  ns_meta_free (meta);
+  errno = EBADMSG;
+  return -1;
+}
+
+int
+ns_meta_agent (const struct ns_meta *meta)
+{
+  char boot[37];
+
+  if (meta->pid > 0 && ns_boot_id (boot) < 0)
+    return -1;
+  if (meta->pid <= 0 || strcmp (boot, meta->boot) != 0)
+    {
+      errno = ESRCH;
+      return -1;
+    }
+  return ns_process_open (meta->pid, meta->pid_start);
+}

@@ -1,0 +1,206 @@
+/* ns.h - what the files of the `ns` backend share.
+ *
+ * On disk, below the instance's directories:
+ *   STATE/boxes/ID/meta       what is known of a sandbox; first made, last removed
+ *   STATE/boxes/ID/root       empty: where its root file system is mounted, in its own namespace
+ *   STATE/boxes/ID/workspace  /workspace
+ *   STATE/ids/SLOT            a symbolic link to ID: the range of user ids that it has
+ *   RUNTIME/ID                the agent's socket
+ *   CACHE/seccomp-KEY         the compiled filter
+ * and cgroups berth/ID-TAG, where TAG tells the states of several instances apart. */
+#ifndef BERTH_PLUGINS_NS_NS_H
+#define BERTH_PLUGINS_NS_NS_H
+
+#include <berth/backend.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "sdk/agentlink/agentlink.h"
+#include "sdk/base/buffer.h"
+
+#define NS_NATIVE_MAX 200
+#define NS_IDS_PER_SANDBOX UINT32_C (65536)
+#define NS_SANDBOX_ID 1000 /* uid and gid of the account `sandbox`, inside */
+#define NS_NO_SLOT UINT32_MAX
+
+struct berth_state
+{
+  struct berth_instance *instance;
+  const char *state;   /* directories: the host's texts */
+  const char *runtime;
+  const char *cache;
+  const char *installation;
+  char tag[9];
+  uint32_t id_base;
+  uint32_t slots;
+};
+
+/* What is in force; a number counts only where its bit is in `enforced`. */
+struct ns_limits
+{
+  uint64_t enforced; /* BERTH_SPEC_* */
+  uint64_t memory;
+  uint64_t tmp;
+  uint64_t shm;
+  uint64_t file_size;
+  uint32_t cpu_milli;
+  uint32_t pids;
+  uint32_t open_files;
+};
+
+/* ---- settings.c ---- */
+#define NS_SETTING_COUNT 2
+extern const struct berth_setting ns_settings[NS_SETTING_COUNT];
+int ns_open (struct berth_call *call, struct berth_state **out);
+void ns_close (struct berth_call *call, struct berth_state *state);
+uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
+#define NS_HASH_SEED UINT64_C (0xcbf29ce484222325)
+
+/* ---- effective.c: what a specification gets ---- */
+#define NS_CAPABILITIES (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY)
+int ns_need_root (struct berth_call *call);
+/* Refuses SPEC or says what it gets. */
+struct ns_hierarchies;
+int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct berth_spec *spec,
+                struct ns_limits *limits);
+int ns_tell_effective (const struct ns_limits *limits, void *context,
+                       int (*effective) (void *, const struct berth_effective *));
+int ns_validate (struct berth_call *call, struct berth_state *state, const struct berth_spec *spec,
+                 const struct berth_effective_sink *sink);
+
+/* ---- box.c: names and directories of one sandbox ---- */
+bool ns_id_is_possible (const struct berth_state *state, const char *id);
+/* A descriptor of STATE/boxes, made when MAKE; -1 with errno. */
+int ns_boxes_open (const struct berth_state *state, bool make);
+/* A descriptor of its directory; -1 with errno. */
+int ns_box_open (const struct berth_state *state, const char *id);
+/* Makes it, with its workspace and mount point; returns the descriptor or -1 after fail. */
+int ns_box_make (struct berth_call *call, const struct berth_state *state, const char *id);
+int ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid_base);
+/* Where the agent listens; the caller frees it, NULL with errno. */
+char *ns_box_socket (const struct berth_state *state, const char *id);
+
+/* ---- ids.c: ranges of user ids ---- */
+/* Takes a free slot for ID; NS_NO_SLOT after fail. */
+uint32_t ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id);
+/* Gives back every slot of ID, SLOT first when it is known.  0 or -1 with errno. */
+int ns_slot_release (const struct berth_state *state, const char *id, uint32_t slot);
+uint32_t ns_slot_uid (const struct berth_state *state, uint32_t slot);
+/* Whether the configured ids belong to nobody else on this machine; -1 after fail. */
+int ns_ids_check (struct berth_call *call, const struct berth_state *state);
+
+/* ---- process.c ---- */
+/* Start time of a live process in clock ticks since boot, 0 when there is none or it is a zombie. */
+uint64_t ns_process_start (pid_t pid);
+/* A pidfd of the process that started then; -1 with ESRCH when it is gone. */
+int ns_process_open (pid_t pid, uint64_t start);
+int ns_boot_id (char text[37]);
+
+/* ---- cgroup.c ---- */
+#define NS_CGROUP_MAX 3
+/* Where this machine's controllers are mounted; all zero: none. */
+struct ns_hierarchies
+{
+  int version; /* 0, 1 or 2 */
+  int count;
+  char *mount[NS_CGROUP_MAX];
+  uint64_t limits[NS_CGROUP_MAX]; /* BERTH_SPEC_MEMORY, _CPU, _PIDS: what each can hold */
+};
+#define NS_AUTO_HIERARCHIES BERTH_CLEANUP (ns_hierarchies_free)
+int ns_hierarchies_find (struct ns_hierarchies *out);
+void ns_hierarchies_free (struct ns_hierarchies *hierarchies);
+uint64_t ns_hierarchies_limits (const struct ns_hierarchies *hierarchies);
+/* The cgroups of a sandbox, in each hierarchy that it needs. */
+struct ns_cgroup
+{
+  int into;                      /* v2: a directory for CLONE_INTO_CGROUP, or -1 */
+  int join[NS_CGROUP_MAX];       /* v1: files that take "0" */
+  int joins;
+  char *out_of_memory;           /* the file that counts kills, or NULL */
+};
+int ns_cgroup_make (struct berth_call *call, const struct ns_hierarchies *hierarchies, const char *name,
+                    const struct ns_limits *limits, struct ns_cgroup *out);
+void ns_cgroup_free (struct ns_cgroup *cgroup);
+/* Kills what is in them and removes them: 0, or -1 with errno (EBUSY: not yet empty). */
+int ns_cgroup_remove (const struct ns_hierarchies *hierarchies, const char *name);
+/* 1 something is left of it, 0 nothing. */
+int ns_cgroup_exists (const struct ns_hierarchies *hierarchies, const char *name);
+char *ns_cgroup_name (const struct berth_state *state, const char *id);
+uint64_t ns_cgroup_kills (const char *out_of_memory);
+/* One version each. */
+extern const char *const ns_cgroup_v1_counter;
+extern const char *const ns_cgroup_v2_counter;
+int ns_cgroup_v1_limit (int directory, uint64_t which, const struct ns_limits *limits);
+uint64_t ns_cgroup_v1_limits (const char *mount, const char *options);
+int ns_cgroup_v2_limit (int directory, uint64_t which, const struct ns_limits *limits);
+uint64_t ns_cgroup_v2_limits (const char *mount);
+int ns_cgroup_v2_delegate (int directory, uint64_t which);
+bool ns_machine_has_swap (void);
+int ns_cgroup_write (int directory, const char *file, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
+
+/* ---- meta.c ---- */
+struct ns_meta
+{
+  char *sandbox;
+  char *assignment;
+  char *installation;
+  struct berth_pair *metadata;
+  size_t metadata_count;
+  int64_t created_wall_ms;
+  uint32_t slot; /* NS_NO_SLOT: none yet */
+  bool ready;    /* it was handed over */
+  pid_t pid;     /* the agent; 0: not started yet */
+  uint64_t pid_start;
+  char boot[37];
+  char *out_of_memory;
+  struct ns_limits limits;
+};
+#define NS_AUTO_META BERTH_CLEANUP (ns_meta_free)
+void ns_meta_free (struct ns_meta *meta);
+int ns_meta_from_spec (struct ns_meta *meta, const struct berth_state *state, const struct berth_spec *spec);
+/* 0, or -1 with errno: ENOENT none, EBADMSG not readable as one. */
+int ns_meta_read (int box, struct ns_meta *meta);
+int ns_meta_write (int box, const struct ns_meta *meta);
+/* A pidfd of the live agent; -1 with ESRCH when there is none. */
+int ns_meta_agent (const struct ns_meta *meta);
+
+/* ---- seccomp.c ---- */
+/* A descriptor to read the filter from; -1 after fail. */
+int ns_seccomp_open (struct berth_call *call, const struct berth_state *state);
+
+/* ---- handle.c ---- */
+struct berth_handle
+{
+  struct agentlink link; /* first */
+  const struct berth_state *state;
+  char *id;
+  char *socket;
+  char *out_of_memory;
+  uint64_t kills; /* counted so far; atomic */
+  int own;        /* the connection whose end ends the sandbox, or -1 */
+};
+struct berth_handle *ns_handle_new (struct berth_call *call, const struct berth_state *state, const char *id,
+                                    const char *out_of_memory);
+int ns_connect (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+                const struct berth_effective_sink *sink, struct berth_handle **out);
+void ns_release (struct berth_call *call, struct berth_handle *handle);
+
+/* ---- create.c, destroy.c, inventory.c, expiry.c ---- */
+int ns_create (struct berth_call *call, struct berth_state *state, const struct berth_spec *spec,
+               const struct berth_create_sink *sink, struct berth_handle **out);
+int ns_destroy (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+                struct berth_destroyed *out);
+int ns_probe (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+              struct berth_presence *out);
+int ns_is_running (struct berth_call *call, struct berth_state *state, const struct berth_native *native);
+int ns_list_ids (struct berth_call *call, struct berth_state *state, const struct berth_found_sink *sink);
+int ns_list_page (struct berth_call *call, struct berth_state *state, const char *cursor, uint32_t limit,
+                  const struct berth_found_sink *sink);
+int ns_describe (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+                 const struct berth_found_sink *sink);
+int ns_renew (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+              int64_t ttl_ms, struct berth_expiry *out);
+int ns_expires_at (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+                   struct berth_expiry *out);
+
+#endif

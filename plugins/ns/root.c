@@ -1,0 +1,201 @@
+/* root.c - the plan of a sandbox's root file system.
+ *
+ * Everything is made on a tmpfs that begins empty, so that what is not named here is absent.  The
+ * part that shows the host is made first and closed (read-only, nosuid, nodev) in one step; the
+ * sandbox's own file systems are mounted on top of it afterwards. */
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugins/ns/ns.h"
+#include "plugins/ns/plan.h"
+#include "sdk/base/cleanup.h"
+
+#define CLOSED (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define INERT (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+
+static void
+add (struct ns_plan *plan, uint32_t kind, const char *source, const char *target, uint64_t value)
+{
+  ns_plan_add (plan, (struct ns_step){ .kind = kind, .source = source, .target = target, .value = value });
+}
+
+static void
+add_mount (struct ns_plan *plan, const char *type, const char *target, uint64_t flags, const char *data)
+{
+  ns_plan_add (
+      plan, (struct ns_step){ .kind = NS_STEP_MOUNT, .source = type, .target = target, .value = flags, .data = data });
+}
+
+void
+ns_plan_show (struct ns_plan *plan, const char *source, const char *target)
+{
+  struct stat status;
+  char link[PATH_MAX];
+
+  if (lstat (source, &status) < 0)
+    return;
+  if (S_ISLNK (status.st_mode))
+    {
+      ssize_t size = readlink (source, link, sizeof link - 1);
+      if (size > 0)
+        add (plan, NS_STEP_LINK, ns_plan_text (plan, "%.*s", (int) size, link), target, 0);
+      return;
+    }
+  if (!S_ISDIR (status.st_mode) && !S_ISREG (status.st_mode))
+    return;
+  if (S_ISDIR (status.st_mode))
+    add (plan, NS_STEP_DIRECTORY, NULL, target, 0755);
+  else
+    add (plan, NS_STEP_FILE, "", target, 0444);
+  ns_plan_add (plan, (struct ns_step){
+                         .kind = NS_STEP_BIND, .source = source, .target = target, .flags = NS_STEP_MAY_MISS });
+}
+
+/* Programs and libraries, and the little of /sys that they ask about the machine. */
+static void
+show_host (struct ns_plan *plan)
+{
+  static const char *const names[]
+      = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "libo32" };
+  static const char *const sys[] = { "sys/devices/system/cpu", "sys/devices/system/node",
+                                     "sys/kernel/mm/transparent_hugepage" };
+  static const char *const above[] = { "sys", "sys/devices", "sys/devices/system", "sys/kernel", "sys/kernel/mm" };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    ns_plan_show (plan, ns_plan_text (plan, "/%s", names[i]), names[i]);
+  for (size_t i = 0; i < sizeof above / sizeof *above; i++)
+    add (plan, NS_STEP_DIRECTORY, NULL, above[i], 0755);
+  for (size_t i = 0; i < sizeof sys / sizeof *sys; i++)
+    ns_plan_show (plan, ns_plan_text (plan, "/%s", sys[i]), sys[i]);
+}
+
+static void
+make_directories (struct ns_plan *plan)
+{
+  static const struct
+  {
+    const char *name;
+    unsigned mode;
+  } directories[] = {
+    { "dev", 0755 },     { "home", 0755 },    { "mnt", 0755 },       { "opt", 0755 },       { "proc", 0555 },
+    { "root", 0700 },    { "run", 0755 },     { "srv", 0755 },       { "tmp", 01777 },      { "var", 0755 },
+    { "var/cache", 0755 }, { "var/empty", 0555 }, { "var/lib", 0755 }, { "var/log", 0755 }, { "var/tmp", 01777 },
+    { "workspace", 0755 },
+  };
+
+  for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+    add (plan, NS_STEP_DIRECTORY, NULL, directories[i].name, directories[i].mode);
+  add (plan, NS_STEP_LINK, "/run", "var/run", 0);
+  add (plan, NS_STEP_LINK, "/run/lock", "var/lock", 0);
+}
+
+/* A proc of the sandbox's own processes, without what it tells about the machine beside them. */
+static void
+make_proc (struct ns_plan *plan)
+{
+  static const char *const files[] = { "interrupts",  "kcore",       "key-users",   "keys",       "kmsg",
+                                       "latency_stats", "mtrr",      "sched_debug", "softirqs",   "sysrq-trigger",
+                                       "timer_list",  "timer_stats", "diskstats",   "partitions", "kallsyms" };
+  static const char *const directories[] = { "acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi" };
+
+  add_mount (plan, "proc", "proc", INERT, NULL);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (access (ns_plan_text (plan, "/proc/%s", files[i]), F_OK) == 0)
+      {
+        const char *target = ns_plan_text (plan, "proc/%s", files[i]);
+        ns_plan_add (plan, (struct ns_step){
+                               .kind = NS_STEP_BIND, .source = "/dev/null", .target = target, .flags = NS_STEP_MAY_MISS });
+        ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_ATTRIBUTES,
+                                             .target = target,
+                                             .value = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC });
+      }
+  for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+    if (access (ns_plan_text (plan, "/proc/%s", directories[i]), F_OK) == 0)
+      ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_BIND,
+                                           .source = "var/empty",
+                                           .target = ns_plan_text (plan, "proc/%s", directories[i]),
+                                           .flags = NS_STEP_MAY_MISS });
+  add (plan, NS_STEP_BIND, "proc/sys", "proc/sys", 0);
+  add (plan, NS_STEP_ATTRIBUTES, NULL, "proc/sys", MOUNT_ATTR_RDONLY);
+}
+
+static void
+make_dev (struct ns_plan *plan, const struct ns_limits *limits)
+{
+  static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
+  static const char *const links[][2] = { { "/proc/self/fd", "dev/fd" },
+                                          { "/proc/self/fd/0", "dev/stdin" },
+                                          { "/proc/self/fd/1", "dev/stdout" },
+                                          { "/proc/self/fd/2", "dev/stderr" },
+                                          { "pts/ptmx", "dev/ptmx" } };
+
+  add_mount (plan, "tmpfs", "dev", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k");
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    {
+      const char *target = ns_plan_text (plan, "dev/%s", devices[i]);
+      add (plan, NS_STEP_FILE, "", target, 0666);
+      add (plan, NS_STEP_BIND, ns_plan_text (plan, "/dev/%s", devices[i]), target, 0);
+    }
+  for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+    add (plan, NS_STEP_LINK, links[i][0], links[i][1], 0);
+  add (plan, NS_STEP_DIRECTORY, NULL, "dev/pts", 0755);
+  add (plan, NS_STEP_DIRECTORY, NULL, "dev/shm", 0755);
+  /* No file or directory can be added beside the devices, which themselves stay writable. */
+  add (plan, NS_STEP_ATTRIBUTES, NULL, "dev", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+  add_mount (plan, "devpts", "dev/pts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,gid=5");
+  add_mount (plan, "tmpfs", "dev/shm", INERT,
+             ns_plan_text (plan, "mode=1777,size=%llu", (unsigned long long) limits->shm));
+}
+
+/* /tmp, /var/tmp and /run share one tmpfs and so one limit. */
+static void
+make_scratch (struct ns_plan *plan, const struct ns_limits *limits)
+{
+  static const struct
+  {
+    const char *inside, *target;
+    unsigned mode;
+  } parts[] = {
+    { "mnt/tmp", "tmp", 01777 },
+    { "mnt/var-tmp", "var/tmp", 01777 },
+    { "mnt/run", "run", 0755 },
+  };
+
+  add_mount (plan, "tmpfs", "mnt", MS_NOSUID | MS_NODEV,
+             ns_plan_text (plan, "mode=755,size=%llu", (unsigned long long) limits->tmp));
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    {
+      add (plan, NS_STEP_DIRECTORY, NULL, parts[i].inside, parts[i].mode);
+      if (strcmp (parts[i].target, "run") == 0)
+        add (plan, NS_STEP_DIRECTORY, NULL, "mnt/run/lock", 01777);
+      add (plan, NS_STEP_BIND, parts[i].inside, parts[i].target, 0);
+    }
+  add (plan, NS_STEP_UNMOUNT, NULL, "mnt", 0);
+}
+
+void
+ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits)
+{
+  add (plan, NS_STEP_PRIVATE, NULL, NULL, 0);
+  add_mount (plan, "tmpfs", "root", MS_NOSUID | MS_NODEV, "mode=755,size=16m");
+  add (plan, NS_STEP_ENTER, NULL, "root", 0);
+  make_directories (plan);
+  show_host (plan);
+  ns_plan_etc (plan);
+  add (plan, NS_STEP_ATTRIBUTES, NULL, ".", CLOSED);
+  make_proc (plan);
+  make_dev (plan, limits);
+  make_scratch (plan, limits);
+  add (plan, NS_STEP_BIND, "../workspace", "workspace", 0);
+  add (plan, NS_STEP_ATTRIBUTES, NULL, "workspace", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+  add (plan, NS_STEP_HOST_NAME, "sandbox", NULL, 0);
+  add (plan, NS_STEP_LOOPBACK, NULL, NULL, 0);
+  add (plan, NS_STEP_KEYRING, NULL, NULL, 0);
+  add (plan, NS_STEP_PIVOT, NULL, NULL, 0);
+}
