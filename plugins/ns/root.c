@@ -95,32 +95,30 @@ make_directories (struct ns_plan *plan)
   add (plan, NS_STEP_LINK, "/run/lock", "var/lock", 0);
 }
 
+static void
+cover (struct ns_plan *plan, const char *const *names, size_t count, const char *cover)
+{
+  for (size_t i = 0; i < count; i++)
+    if (access (ns_plan_text (plan, "/proc/%s", names[i]), F_OK) == 0)
+      ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_BIND,
+                                           .source = cover,
+                                           .target = ns_plan_text (plan, "proc/%s", names[i]),
+                                           .flags = NS_STEP_MAY_MISS });
+}
+
 /* A proc of the sandbox's own processes, without what it tells about the machine beside them. */
 static void
 make_proc (struct ns_plan *plan)
 {
-  static const char *const files[] = { "interrupts",  "kcore",       "key-users",   "keys",       "kmsg",
-                                       "latency_stats", "mtrr",      "sched_debug", "softirqs",   "sysrq-trigger",
-                                       "timer_list",  "timer_stats", "diskstats",   "partitions", "kallsyms" };
+  static const char *const files[]
+      = { "cmdline", "diskstats",  "interrupts",  "kallsyms", "kcore",         "key-users",  "keys",       "kmsg",
+          "latency_stats", "mtrr", "partitions", "sched_debug", "softirqs", "sysrq-trigger", "timer_list", "timer_stats" };
   static const char *const directories[] = { "acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi" };
 
   add_mount (plan, "proc", "proc", INERT, NULL);
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    if (access (ns_plan_text (plan, "/proc/%s", files[i]), F_OK) == 0)
-      {
-        const char *target = ns_plan_text (plan, "proc/%s", files[i]);
-        ns_plan_add (plan, (struct ns_step){
-                               .kind = NS_STEP_BIND, .source = "/dev/null", .target = target, .flags = NS_STEP_MAY_MISS });
-        ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_ATTRIBUTES,
-                                             .target = target,
-                                             .value = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC });
-      }
-  for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
-    if (access (ns_plan_text (plan, "/proc/%s", directories[i]), F_OK) == 0)
-      ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_BIND,
-                                           .source = "var/empty",
-                                           .target = ns_plan_text (plan, "proc/%s", directories[i]),
-                                           .flags = NS_STEP_MAY_MISS });
+  /* Both covers are on the closed mount, and so are what they cover. */
+  cover (plan, files, sizeof files / sizeof *files, "etc/resolv.conf");
+  cover (plan, directories, sizeof directories / sizeof *directories, "var/empty");
   add (plan, NS_STEP_BIND, "proc/sys", "proc/sys", 0);
   add (plan, NS_STEP_ATTRIBUTES, NULL, "proc/sys", MOUNT_ATTR_RDONLY);
 }
