@@ -1,5 +1,6 @@
 /* A backend that is sound but for one thing: BROKEN_<variant> says which.  Built once per variant, as
  * berth-backend-<variant>.so; BROKEN_NAME is that variant as a text.  `good` has nothing wrong. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,30 @@ say_no (struct berth_call *call)
 #endif
 }
 
+#ifdef BROKEN_clings
+/* D-156: leaves something behind in the process that points back here. */
+static void
+be_called (void)
+{
+}
+
+static void
+destroy_value (void *value)
+{
+}
+
+static void
+leave_pointers (void)
+{
+  pthread_key_t key;
+
+  if (pthread_key_create (&key, destroy_value) == 0)
+    pthread_setspecific (key, NAME);
+  pthread_atfork (be_called, be_called, be_called);
+  atexit (be_called);
+}
+#endif
+
 /* Only some variants leave it out. */
 __attribute__ ((unused)) static int
 open_state (struct berth_call *call, struct berth_state **out)
@@ -209,6 +234,9 @@ open_state (struct berth_call *call, struct berth_state **out)
   call->services->log (call->instance, BERTH_LOG_INFO, "opening %s", call->services->instance_name (call->instance));
   if (call->services->directory (call->instance, BERTH_DIRECTORY_STATE) == NULL)
     return call->services->fail (call, BERTH_E_INTERNAL, "no state directory");
+#endif
+#ifdef BROKEN_clings
+  leave_pointers ();
 #endif
   *out = calloc (1, sizeof **out);
   return *out != NULL ? 0 : call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");

@@ -6,7 +6,7 @@ BROKEN_VARIANTS = good magic major size-small size-large size-odd older newer-mi
 	setting-twice setting-type setting-default setting-variable setting-of-host setting-stride settings \
 	concurrency not-parallel several curl nothing one-at-a-time one-per-sandbox \
 	no-symbol other-major data entry-null open-fails open-silent open-nothing open-talks \
-	constructor constructor-major exports ltx undefined lazy execstack dependency core deletable
+	constructor constructor-major exports ltx undefined lazy execstack dependency core deletable clings
 BROKEN_BACKENDS = $(BROKEN_VARIANTS:%=%D%/backends/berth-backend-%.so)
 BROKEN_STUBS = %D%/stubs/libberth-test-missing.so %D%/stubs/libberth.so.77
 BROKEN_LINK = $(CC) -DBROKEN_NAME='"$*"' -DBROKEN_$(subst -,_,$*) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
@@ -41,3 +41,8 @@ check_PROGRAMS += %D%/refusals
 TESTS += %D%/refusals
 %C%_refusals_SOURCES = %D%/refusals.c
 %C%_refusals_LDADD = $(BROKEN_TEST_LIBS)
+
+check_PROGRAMS += %D%/traps
+TESTS += %D%/traps
+%C%_traps_SOURCES = %D%/traps.c
+%C%_traps_LDADD = $(BROKEN_TEST_LIBS) $(LTDL_LIBS)
