@@ -67,6 +67,9 @@ receive_content (struct operation *operation, const struct target *target, int f
   struct wire_header header;
   unsigned char *payload;
 
+  /* The client waits for the hello, however long the content takes. */
+  if (conn_flush (operation->conn) < 0)
+    return CLIENT_GONE;
   while (conn_read (operation->conn, WIRE_DATA_MAXIMUM, &header, &payload) > 0)
     {
       if (header.type == WIRE_FRAME_END)

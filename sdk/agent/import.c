@@ -285,6 +285,8 @@ import_member (struct import *import, unsigned char *payload, size_t size)
                        (unsigned long long) import->entries);
   if (member_decode ((unsigned char *) kept.data, size, import->entries, &member, import->operation->failure) < 0)
     return -1;
+  if (member_is_root (&member)) /* the workspace is there, and stays as it is */
+    return 0;
   return make_member (import, &member);
 }
 
@@ -343,7 +345,7 @@ operation_import (struct operation *operation)
     return -1;
   import.root = root;
   import.levels = levels;
-  result = import_all (&import);
+  result = conn_flush (operation->conn) < 0 ? CLIENT_GONE : import_all (&import);
   leave_levels (&import, "");
   if (result == 0)
     add_report (&import);

@@ -22,6 +22,12 @@ member_fail_errno (const struct member *member, struct failure *failure, int err
                            agent_quote (member->name == NULL ? "" : member->name).text, what);
 }
 
+bool
+member_is_root (const struct member *member)
+{
+  return member->kind == WIRE_KIND_DIRECTORY && strcmp (member->name, ".") == 0;
+}
+
 /* NULL when NAME stays below where it is taken, else what is wrong with it. */
 static const char *
 check_name (const char *name)
@@ -133,7 +139,7 @@ check_member (struct member *member, struct failure *failure)
 
   if (member->name == NULL || *member->name == '\0')
     return member_fail (member, failure, BERTH_E_INVALID_REQUEST, "no name");
-  wrong = check_name (member->name);
+  wrong = member_is_root (member) ? NULL : check_name (member->name);
   if (wrong == NULL && member->hard_link != NULL)
     wrong = *member->hard_link == '\0' ? "a link to nothing" : check_name (member->hard_link);
   if (wrong != NULL)

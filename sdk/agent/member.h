@@ -27,6 +27,9 @@ int member_decode (unsigned char *payload, size_t size, uint64_t number, struct 
                    struct failure *failure);
 void member_free (struct member *member);
 
+/* The workspace itself, which tar calls "." */
+bool member_is_root (const struct member *member);
+
 /* -1, with the member's number and name before the reason. */
 int member_fail (const struct member *member, struct failure *failure, uint32_t code, const char *reason);
 int member_fail_errno (const struct member *member, struct failure *failure, int error, const char *what);

@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += %D%/libagentlink.la
 %C%_libagentlink_la_SOURCES = %D%/agentlink.h %D%/control.c %D%/files.c %D%/link.c %D%/run.c %D%/stream.c %D%/stream.h \
-	$(AGENT_WIRE)
+	%D%/workspace.c 	$(AGENT_WIRE)
 %C%_libagentlink_la_LIBADD = sdk/archive/libarchiveio.la sdk/base/libbase.la
 
 check_LTLIBRARIES += %D%/tests/libsupport.la

@@ -1,0 +1,57 @@
+#include "config.h"
+
+#include "sdk/archive/library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Filled once, only read afterwards. */
+static struct
+{
+  pthread_once_t once;
+  struct berth_libarchive table;
+  bool complete;
+  char reason[256];
+} library = { .once = PTHREAD_ONCE_INIT };
+
+static bool
+find (void *handle, const char *name, void *slot)
+{
+  void *symbol = dlsym (handle, name);
+
+  /* A pointer to an object is no pointer to a function in C; their bytes are the same in POSIX. */
+  memcpy (slot, &symbol, sizeof symbol);
+  if (symbol == NULL)
+    snprintf (library.reason, sizeof library.reason, "%s has no %s", LIBARCHIVE_SONAME, name);
+  return symbol != NULL;
+}
+
+static void
+load (void)
+{
+  void *handle = dlopen (LIBARCHIVE_SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  bool complete = handle != NULL;
+
+  if (handle == NULL)
+    snprintf (library.reason, sizeof library.reason, "%s", dlerror ());
+#define LIBARCHIVE_FIND(name) complete = complete && find (handle, #name, &library.table.name);
+  LIBARCHIVE_FUNCTIONS (LIBARCHIVE_FIND)
+#undef LIBARCHIVE_FIND
+  library.table.utf8 = newlocale (LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
+  library.complete = complete;
+}
+
+const struct berth_libarchive *
+berth_libarchive (struct berth_call *call)
+{
+  pthread_once (&library.once, load);
+  if (library.complete)
+    return &library.table;
+  call->services->fail (call, BERTH_E_CONFIGURATION, "archives need libarchive, which cannot be loaded: %s",
+                        library.reason);
+  call->services->hint (call, "install libarchive: libarchive13 on Debian and Ubuntu, libarchive on Fedora");
+  return NULL;
+}
