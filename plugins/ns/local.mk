@@ -7,5 +7,5 @@ backend_LTLIBRARIES += %D%/berth-backend-ns.la
 	%D%/root.c %D%/seccomp.c %D%/settings.c %D%/syscalls.c %D%/syscalls.h %D%/workspace.c
 %C%_berth_backend_ns_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
 %C%_berth_backend_ns_la_LDFLAGS = -module $(BACKEND_LDFLAGS)
-%C%_berth_backend_ns_la_LIBADD = sdk/agentlink/libagentlink.la
+%C%_berth_backend_ns_la_LIBADD = $(AGENTLINK_LIBS)
 EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
