@@ -58,17 +58,22 @@ extern const struct suite suite_isolation;
 struct suite_context
 {
   const char *plugin;    /* absolute path of berth-backend-NAME.so */
-  const char *directory; /* empty, of this clause alone, removed afterwards; holds the next two */
+  const char *directory; /* empty, of this clause alone, removed afterwards; holds the next four */
   const char *state_dir;
   const char *runtime_dir;
+  const char *cache_dir;
+  const char *config_file; /* berth.conf, with the settings of the command line */
+  const char *agent_path;  /* NULL: as configured */
   const char *self; /* absolute path of the running program */
   const struct suite_clause *clause;
   struct berth_registry *registry;
   struct berth_instance *instance; /* NULL with SUITE_NO_INSTANCE */
   const struct berth_backend *backend;
   struct berth_state *state;
+  const char *installation_id;
+  const char *tag;         /* begins every sandbox id of this clause, and nothing else's */
+  uint32_t network_action; /* enum berth_action that the backend can give by default */
   struct suite_box *boxes; /* every sandbox of this clause; they are destroyed when it ends */
-  unsigned int sequence;   /* of the ids that were made up */
   int report;              /* where failures go */
   bool failed;
 };
@@ -80,6 +85,9 @@ void suite_fail (struct suite_context *suite, const char *file, int line, const 
 _Noreturn void suite_stop (struct suite_context *suite);
 /* This machine cannot show it (not the backend): counted as skipped.  Ends the clause. */
 _Noreturn void suite_skip (struct suite_context *suite, const char *format, ...) BERTH_FORMAT (2, 3);
+/* The backend does not claim what the clause is about, which only a sandbox shows.  Ends the
+ * clause. */
+_Noreturn void suite_not_applicable (struct suite_context *suite, const char *format, ...) BERTH_FORMAT (2, 3);
 /* A warning of the report: changes no result. */
 void suite_warn (struct suite_context *suite, const char *format, ...) BERTH_FORMAT (2, 3);
 
