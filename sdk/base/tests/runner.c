@@ -89,9 +89,8 @@ read_filter (void)
 }
 
 static int
-run_all (CU_pSuite suite, const struct berth_test *tests)
+run_all (CU_pSuite suite, const struct berth_test *tests, const char *filter)
 {
-  const char *filter = read_filter ();
   unsigned int counts[3] = { 0, 0, 0 };
 
   for (; tests->name != NULL; tests++)
@@ -116,7 +115,7 @@ run_all (CU_pSuite suite, const struct berth_test *tests)
 }
 
 int
-berth_test_main (const char *name, const struct berth_test *tests)
+berth_test_run (const char *name, const struct berth_test *tests, const char *filter)
 {
   struct sigaction action = { .sa_handler = say_hang };
   CU_pSuite suite;
@@ -128,7 +127,13 @@ berth_test_main (const char *name, const struct berth_test *tests)
       fprintf (stderr, "%s: %s\n", name, CU_get_error_msg ());
       return 1;
     }
-  status = run_all (suite, tests);
+  status = run_all (suite, tests, filter);
   CU_cleanup_registry ();
   return status;
+}
+
+int
+berth_test_main (const char *name, const struct berth_test *tests)
+{
+  return berth_test_run (name, tests, read_filter ());
 }

@@ -16,6 +16,9 @@ struct berth_test
  * seconds (300) ends the program. */
 int berth_test_main (const char *suite, const struct berth_test *tests);
 
+/* The same for a program with a command line of its own; FILTER may be NULL. */
+int berth_test_run (const char *suite, const struct berth_test *tests, const char *filter);
+
 /* Says that the running test cannot be made here.  The test itself returns after that. */
 void berth_test_skip (const char *reason);
 
