@@ -1,0 +1,18 @@
+/* files.h - clauses about files, by file. */
+#ifndef CONFORMANCE_SUITES_FILES_H
+#define CONFORMANCE_SUITES_FILES_H
+
+#include "conformance/suites/suite.h"
+
+/* paths.c: which file a path names. */
+void suite_f03 (struct suite_context *suite);
+void suite_f08 (struct suite_context *suite);
+void suite_f09 (struct suite_context *suite);
+void suite_f09_race (struct suite_context *suite);
+void suite_d052 (struct suite_context *suite);
+
+/* silence.c: a data plane that does not answer. */
+void suite_f16 (struct suite_context *suite);
+void suite_f16_gone (struct suite_context *suite);
+
+#endif

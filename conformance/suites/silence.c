@@ -1,0 +1,146 @@
+/* F16: a sandbox that is there and does not answer, and one that is not there. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "conformance/suites/content.h"
+#include "conformance/suites/files.h"
+#include "conformance/suites/run.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+#define ANCESTORS_MAX 16
+
+static pid_t
+parent_of (pid_t pid)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%ld/stat", (long) pid);
+  BERTH_AUTO_BUFFER struct berth_buffer stat = { 0 };
+  const char *after;
+  long parent;
+
+  if (path == NULL || berth_fs_read (AT_FDCWD, path, &stat, 65536) < 0)
+    return 0;
+  after = strrchr (berth_buffer_string (&stat), ')');
+  return after != NULL && sscanf (after, ") %*c %ld", &parent) == 1 ? (pid_t) parent : 0;
+}
+
+/* The process on this machine that has WORD among its arguments, or 0. */
+static pid_t
+find_process (const char *word)
+{
+  BERTH_AUTO_DIR DIR *proc = opendir ("/proc");
+  struct dirent *entry;
+
+  while (proc != NULL && (entry = readdir (proc)) != NULL)
+    {
+      BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%s/cmdline", entry->d_name);
+      BERTH_AUTO_BUFFER struct berth_buffer line = { 0 };
+
+      if (isdigit ((unsigned char) entry->d_name[0]) && path != NULL && berth_fs_read (AT_FDCWD, path, &line, 65536) == 0
+          && line.size > 0 && memmem (line.data, line.size, word, strlen (word)) != NULL)
+        return (pid_t) strtol (entry->d_name, NULL, 10);
+    }
+  return 0;
+}
+
+static bool
+is_ours (pid_t pid)
+{
+  for (pid_t ancestor = getpid (); ancestor > 0; ancestor = parent_of (ancestor))
+    if (ancestor == pid)
+      return true;
+  return false;
+}
+
+/* What stands between a command and us: all that serves the sandbox.  0: not on this machine. */
+static unsigned int
+find_servers (pid_t command, pid_t *servers)
+{
+  unsigned int count = 0;
+
+  for (pid_t pid = parent_of (command); pid > 1 && !is_ours (pid) && count < ANCESTORS_MAX; pid = parent_of (pid))
+    servers[count++] = pid;
+  return count;
+}
+
+static void
+check_silent (struct suite_context *suite, struct suite_box *box, const char *what)
+{
+  static const char *const arguments[] = { "true", NULL };
+  BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 };
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  uint64_t count = 0;
+
+  SUITE_CHECK_CODE (suite, what, suite_read (box, SUITE_WORKSPACE "/a", &bytes), BERTH_E_UNREACHABLE, BERTH_E_SANDBOX_NOT_FOUND);
+  SUITE_CHECK_CODE (suite, what, suite_list_files (box, SUITE_WORKSPACE, NULL, NULL, &count), BERTH_E_UNREACHABLE,
+                    BERTH_E_SANDBOX_NOT_FOUND);
+  suite_run (box, &(struct suite_command) { .arguments = arguments, .deadline_ms = 15000 }, &ran);
+  SUITE_CHECK_CODE (suite, what, ran.code, BERTH_E_UNREACHABLE, BERTH_E_SANDBOX_NOT_FOUND);
+  SUITE_CHECK (suite, bytes.size == 0 && count == 0 && ran.exits == 0, "%s: something was told all the same", what);
+}
+
+static void
+signal_all (const pid_t *servers, unsigned int count, int number)
+{
+  /* The outermost first, so that none is missed by its parent. */
+  while (count > 0)
+    kill (servers[--count], number);
+}
+
+void
+suite_f16 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_FREE char *word = berth_string_format ("mark-%s", box->sandbox_id);
+  BERTH_AUTO_FREE char *script = berth_string_format ("sleep 300; : %s", word);
+  struct suite_job job = { .command = { .deadline_ms = 50000 } };
+  pid_t servers[ANCESTORS_MAX];
+  unsigned int count = 0;
+  int64_t until;
+
+  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/a", "x"), 0);
+  suite_job_start (&job, box, script);
+  until = berth_clock_monotonic_ms () + 5000;
+  while (find_process (word) == 0 && berth_clock_monotonic_ms () < until)
+    berth_clock_sleep_ms (20);
+  if (find_process (word) > 0)
+    count = find_servers (find_process (word), servers);
+  if (count > 0)
+    {
+      signal_all (servers, count, SIGSTOP);
+      check_silent (suite, box, "its servers are stopped");
+      signal_all (servers, count, SIGKILL);
+      suite_job_join (&job);
+      SUITE_CHECK_CODE (suite, "the running command", job.ran.code, BERTH_E_UNREACHABLE, BERTH_E_SANDBOX_NOT_FOUND);
+      check_silent (suite, box, "its servers were killed");
+      suite_ran_free (&job.ran);
+      return;
+    }
+  SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, true, NULL), 0);
+  suite_job_join (&job);
+  suite_ran_free (&job.ran);
+  suite_not_applicable (suite, "what serves its sandboxes is not on this machine");
+}
+
+void
+suite_f16_gone (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 };
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  struct suite_entry entry;
+  uint64_t count = 0;
+
+  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/a", "x"), 0);
+  SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, true, NULL), 0);
+  SUITE_CHECK_CODE (suite, "read", suite_read (box, SUITE_WORKSPACE "/a", &bytes), BERTH_E_SANDBOX_NOT_FOUND);
+  SUITE_CHECK_CODE (suite, "list", suite_list_files (box, SUITE_WORKSPACE, NULL, NULL, &count), BERTH_E_SANDBOX_NOT_FOUND);
+  SUITE_CHECK_CODE (suite, "stat", suite_stat (box, SUITE_WORKSPACE "/a", false, &entry), BERTH_E_SANDBOX_NOT_FOUND);
+  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/b", "x"), BERTH_E_SANDBOX_NOT_FOUND);
+  suite_argv (box, &ran, (const char *const[]) { "true", NULL });
+  SUITE_CHECK_CODE (suite, "run", ran.code, BERTH_E_SANDBOX_NOT_FOUND);
+  SUITE_CHECK (suite, bytes.size == 0 && count == 0 && ran.exits == 0, "something was told all the same");
+}

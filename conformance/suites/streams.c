@@ -1,0 +1,256 @@
+/* E03, E04, E11 to E14, E16, E20: output and exit under load. */
+#include <sys/resource.h>
+
+#include "conformance/suites/commands.h"
+#include "conformance/suites/content.h"
+#include "conformance/suites/run.h"
+#include "sdk/base/clock.h"
+
+#define MIB ((size_t) 1 << 20)
+#define MANY 10000
+#define WORKERS 2
+#define AT_ONCE 50
+#define LONGEST 131071 /* MAX_ARG_STRLEN less its NUL */
+
+static void
+append_numbers (struct berth_buffer *text, const char *prefix)
+{
+  for (int i = 1; i <= 2000; i++)
+    berth_buffer_appendf (text, "%s%d\n", prefix, i);
+}
+
+void
+suite_e03 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_BUFFER struct berth_buffer out = { 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer err = { 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 };
+  SUITE_AUTO_RAN struct suite_ran lines = { 0 };
+  SUITE_AUTO_RAN struct suite_ran binary = { 0 };
+
+  append_numbers (&out, "o");
+  append_numbers (&err, "e");
+  suite_sh (box, &lines, 0, "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo o$i; echo e$i >&2; done");
+  SUITE_CHECK_EXIT (suite, &lines, 0, "lines");
+  SUITE_CHECK (suite, suite_ran_printed (&lines, berth_buffer_string (&out)), "stdout is not o1 to o2000");
+  SUITE_CHECK (suite, strcmp (berth_buffer_string (&lines.err), berth_buffer_string (&err)) == 0,
+               "stderr is not e1 to e2000");
+  for (int i = 0; i < 70000; i++)
+    berth_buffer_append_byte (&bytes, (unsigned char) (i * 7 + i / 256));
+  SUITE_CHECK_CODE (suite, "write", suite_write (box, SUITE_WORKSPACE "/b", bytes.data, bytes.size, NULL), 0);
+  suite_sh (box, &binary, 0, "cat b; cat b >&2; printf x");
+  SUITE_CHECK (suite,
+               binary.out.size == bytes.size + 1 && memcmp (binary.out.data, bytes.data, bytes.size) == 0
+                   && binary.out.data[bytes.size] == 'x',
+               "stdout is not the bytes and an x");
+  SUITE_CHECK (suite, binary.err.size == bytes.size && memcmp (binary.err.data, bytes.data, bytes.size) == 0,
+               "stderr is not the bytes");
+}
+
+void
+suite_e04 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  SUITE_AUTO_RAN struct suite_ran slow = { 0 };
+  const char *const arguments[] = { "/bin/sh", "-c", "head -c 3000000 /dev/zero; echo last >&2; exit 5", NULL };
+
+  suite_run (box, &(struct suite_command) { .arguments = arguments, .slow_ms = 3, .timeout_ms = 25000 }, &slow);
+  SUITE_CHECK_EXIT (suite, &slow, 5, "a slow reader");
+  SUITE_CHECK (suite, slow.out_bytes == 3000000 && strcmp (berth_buffer_string (&slow.err), "last\n") == 0,
+               "a slow reader got %llu bytes of 3000000", (unsigned long long) slow.out_bytes);
+}
+
+struct worker
+{
+  struct suite_box *box;
+  unsigned int wrong;
+  char first_wrong[300];
+};
+
+static void *
+run_many (void *context)
+{
+  struct worker *worker = context;
+
+  for (int i = 0; i < MANY / WORKERS; i++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      suite_argv (worker->box, &ran, (const char *const[]) { "/bin/echo", "0123456789", NULL });
+      if (suite_ran_exited (&ran, 0) && suite_ran_printed (&ran, "0123456789\n"))
+        continue;
+      if (worker->wrong++ == 0)
+        snprintf (worker->first_wrong, sizeof worker->first_wrong, "%.20s, %.250s", berth_buffer_string (&ran.out),
+                  suite_ran_text (&ran));
+    }
+  return NULL;
+}
+
+void
+suite_e04_many (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  struct worker workers[WORKERS] = { { .box = box }, { .box = box } };
+  pthread_t threads[WORKERS];
+
+  for (int i = 0; i < WORKERS; i++)
+    SUITE_REQUIRE (suite, pthread_create (&threads[i], NULL, run_many, &workers[i]) == 0, "no thread");
+  for (int i = 0; i < WORKERS; i++)
+    pthread_join (threads[i], NULL);
+  for (int i = 0; i < WORKERS; i++)
+    SUITE_CHECK (suite, workers[i].wrong == 0, "%u of %d commands went wrong: %s", workers[i].wrong, MANY / WORKERS,
+                 workers[i].first_wrong);
+}
+
+void
+suite_e11 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  struct rusage before;
+  struct rusage after;
+
+  getrusage (RUSAGE_SELF, &before);
+  suite_run (box,
+             &(struct suite_command) { .arguments = (const char *const[]) { "head", "-c", "1073741824", "/dev/zero", NULL },
+                                       .timeout_ms = 100000,
+                                       .discard = true },
+             &ran);
+  getrusage (RUSAGE_SELF, &after);
+  SUITE_CHECK_EXIT (suite, &ran, 0, "1 GiB");
+  SUITE_CHECK (suite, ran.out_bytes == UINT64_C (1) << 30, "%llu bytes came", (unsigned long long) ran.out_bytes);
+  SUITE_CHECK (suite, after.ru_maxrss - before.ru_maxrss < 32 * 1024, "%ld KiB more memory for it",
+               after.ru_maxrss - before.ru_maxrss);
+}
+
+void
+suite_e12 (struct suite_context *suite)
+{
+  static const struct
+  {
+    const char *script;
+    uint64_t bytes;
+  } cases[] = {
+    { "for i in 1 2 3; do head -c 32768 /dev/zero; head -c 32768 /dev/zero >&2; done", 3 * 32768 },
+    { "for i in 1 2 3; do head -c 65536 /dev/zero >&2; head -c 65536 /dev/zero; done", 3 * 65536 },
+    { "for i in 1 2 3; do head -c 65537 /dev/zero; head -c 65537 /dev/zero >&2; done", 3 * 65537 },
+    { "head -c 10485760 /dev/zero >&2; head -c 10485760 /dev/zero", 10485760 },
+  };
+  struct suite_box *box = suite_box_make (suite);
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      suite_sh (box, &ran, 10000, cases[i].script);
+      SUITE_CHECK_EXIT (suite, &ran, 0, cases[i].script);
+      SUITE_CHECK (suite, ran.out_bytes == cases[i].bytes && ran.err_bytes == cases[i].bytes,
+                   "%s: %llu and %llu bytes came", cases[i].script, (unsigned long long) ran.out_bytes,
+                   (unsigned long long) ran.err_bytes);
+    }
+}
+
+void
+suite_e13 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_FREE char *text = malloc (LONGEST + 2);
+  SUITE_AUTO_RAN struct suite_ran longest = { 0 };
+  SUITE_AUTO_RAN struct suite_ran longer = { 0 };
+  const char *arguments[] = { "/usr/bin/printf", "%s", text, NULL };
+
+  SUITE_REQUIRE (suite, text != NULL, "no memory");
+  memset (text, 'a', LONGEST + 1);
+  text[LONGEST] = '\0';
+  suite_argv (box, &longest, arguments);
+  SUITE_CHECK_EXIT (suite, &longest, 0, "the longest argument");
+  SUITE_CHECK (suite, longest.out_bytes == LONGEST, "%llu bytes of it came back", (unsigned long long) longest.out_bytes);
+  text[LONGEST] = 'a';
+  text[LONGEST + 1] = '\0';
+  suite_argv (box, &longer, arguments);
+  SUITE_CHECK (suite, longer.exits == 0, "one byte more: %s", suite_ran_text (&longer));
+  SUITE_CHECK_CODE (suite, "one byte more", longer.code, BERTH_E_INVALID_REQUEST, BERTH_E_PAYLOAD_TOO_LARGE);
+}
+
+void
+suite_e14 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  struct suite_job jobs[AT_ONCE] = { { 0 } };
+  char numbers[AT_ONCE][8];
+  struct berth_pair pairs[AT_ONCE];
+
+  for (int i = 0; i < AT_ONCE; i++)
+    {
+      snprintf (numbers[i], sizeof numbers[i], "%d\n", i);
+      pairs[i] = (struct berth_pair) { .name = "N", .value = numbers[i] };
+      jobs[i].command = (struct suite_command) { .environment = &pairs[i], .environment_count = 1, .timeout_ms = 40000 };
+      suite_job_start (&jobs[i], box, "sleep 0.3; printf %s \"$N\"; exit $N");
+    }
+  for (int i = 0; i < AT_ONCE; i++)
+    {
+      suite_job_join (&jobs[i]);
+      SUITE_CHECK (suite, suite_ran_exited (&jobs[i].ran, i) && suite_ran_printed (&jobs[i].ran, numbers[i]),
+                   "command %d of %d at once: %s", i, AT_ONCE, suite_ran_text (&jobs[i].ran));
+      suite_ran_free (&jobs[i].ran);
+    }
+}
+
+static unsigned int
+count_names (const char *directory)
+{
+  BERTH_AUTO_DIR DIR *dir = opendir (directory);
+  unsigned int count = 0;
+
+  while (dir != NULL && readdir (dir) != NULL)
+    count++;
+  return count;
+}
+
+static long
+count_inside (struct suite_box *box)
+{
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+  suite_sh (box, &ran, 0, "grep -l \"$SANDBOX\" /proc/[0-9]*/environ 2>/dev/null | wc -l");
+  return strtol (berth_buffer_string (&ran.out), NULL, 10);
+}
+
+void
+suite_e16 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  unsigned int descriptors = count_names ("/proc/self/fd");
+  long processes = count_inside (box);
+  unsigned int wrong = 0;
+
+  for (int i = 0; i < 1000; i++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+      const char *const good[] = { "/bin/true", NULL };
+      const char *const missing[] = { "/no/such/command", NULL };
+
+      suite_argv (box, &ran, i % 10 == 0 ? missing : good);
+      wrong += !suite_ran_exited (&ran, i % 10 == 0 ? 127 : 0);
+    }
+  SUITE_CHECK (suite, wrong == 0, "%u of 1000 commands went wrong", wrong);
+  SUITE_CHECK (suite, count_names ("/proc/self/fd") == descriptors, "%u descriptors before, %u after", descriptors,
+               count_names ("/proc/self/fd"));
+  SUITE_CHECK (suite, count_inside (box) <= processes, "%ld processes before, more after", processes);
+}
+
+void
+suite_e20 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+  suite_sh (box, &ran, 20000, "printf a; printf b >&2; sleep 3; printf c");
+  SUITE_CHECK_EXIT (suite, &ran, 0, "the command");
+  SUITE_CHECK_PRINTED (suite, &ran, "ac", "the command");
+  SUITE_CHECK (suite, ran.ended_ms >= 3000, "it slept for 3 s and ended after %lld ms", (long long) ran.ended_ms);
+  SUITE_CHECK (suite, ran.first_out_ms >= 0 && ran.first_out_ms < 1500 && ran.first_err_ms >= 0 && ran.first_err_ms < 1500,
+               "the first bytes came after %lld and %lld ms", (long long) ran.first_out_ms,
+               (long long) ran.first_err_ms);
+}
