@@ -1,0 +1,214 @@
+/* W: the workspace as an archive. */
+#include <string.h>
+
+#include "conformance/suites/content.h"
+#include "conformance/suites/run.h"
+#include "conformance/suites/tar.h"
+#include "conformance/suites/workspace.h"
+
+#define MIB ((uint64_t) 1 << 20)
+
+static const char fill[]
+    = "umask 022; mkdir -p empty d/e; printf one > f; printf two > d/two; printf run > run; chmod 755 run; "
+      "printf x > private; chmod 600 private; printf y > d/read-only; chmod 444 d/read-only; chmod 700 d/e; "
+      "ln -s f link; ln -s /etc/passwd absolute; ln -s nowhere broken; ln f hard; "
+      "n=$(printf 'n%.0s' $(seq 200)); mkdir $n; printf long > $n/$n; "
+      "printf odd > \"$(printf 'a\\nb \\377\\376')\"; printf star > '*'; printf dash > -dash; printf dot > .dot; "
+      "truncate -s 20M sparse; printf end >> sparse; "
+      "touch -d '2001-02-03 04:05:06Z' f d/two; touch -d '2010-01-01 00:00:00Z' empty";
+
+/* All that a round trip must keep, in one order. */
+static const char tell[]
+    = "find . -mindepth 1 -printf '%P|%y|%m|%u|%g|%l|%n\\n' | LC_ALL=C sort; "
+      "find . -type f -printf '%P|%s|%Ts\\n' | LC_ALL=C sort; stat -c '%n %Y' empty; "
+      "find . -type f -print0 | LC_ALL=C sort -z | xargs -0 cksum";
+
+struct names
+{
+  unsigned int count;
+  char bad[256];
+};
+
+static void
+check_name (void *context, const char *name)
+{
+  struct names *names = context;
+
+  names->count++;
+  if (name[0] == '/' || strstr (name, "..") != NULL || strncmp (name, "workspace", 9) == 0)
+    strncat (names->bad, name, sizeof names->bad - strlen (names->bad) - 1);
+}
+
+static void
+w01 (struct suite_context *suite)
+{
+  struct suite_box *from = suite_box_make (suite);
+  struct suite_box *to = suite_box_make (suite);
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+  struct berth_tar_report report = { 0 };
+  struct names names = { 0 };
+  SUITE_AUTO_RAN struct suite_ran prepare = { 0 };
+  SUITE_AUTO_RAN struct suite_ran before = { 0 };
+  SUITE_AUTO_RAN struct suite_ran after = { 0 };
+  SUITE_AUTO_RAN struct suite_ran blocks = { 0 };
+
+  suite_sh (from, &prepare, 0, fill);
+  SUITE_REQUIRE_EXIT (suite, &prepare, 0, "filling the workspace");
+  suite_sh (from, &before, 0, tell);
+  SUITE_REQUIRE (suite, suite_export (from, 0, &tar, &report) == 0, "export: %s", from->error.message);
+  SUITE_CHECK (suite, suite_tar_names (&tar, check_name, &names), "the export is no complete tar");
+  SUITE_CHECK (suite, names.bad[0] == '\0' && names.count >= 18, "%u names, not relative: %s", names.count, names.bad);
+  SUITE_CHECK (suite, report.bytes == tar.size, "%llu bytes reported, %zu came", (unsigned long long) report.bytes,
+               tar.size);
+  SUITE_CHECK (suite, (report.has & BERTH_TAR_CHANGED) == 0, "nothing changed, and the report says so");
+  SUITE_REQUIRE (suite, suite_import (to, tar.data, tar.size, 0, 0) == 0, "import: %s", to->error.message);
+  suite_sh (to, &after, 0, tell);
+  SUITE_CHECK (suite, before.out.size > 1000 && suite_ran_printed (&after, berth_buffer_string (&before.out)),
+               "the round trip changed something: %s", suite_ran_text (&after));
+  suite_sh (to, &blocks, 0, "[ $(stat -c %b sparse) -lt 4000 ] && echo sparse");
+  if ((report.has & BERTH_TAR_NO_SPARSE) == 0)
+    SUITE_CHECK_PRINTED (suite, &blocks, "sparse\n", "20 MiB of nothing");
+}
+
+/* Without programs, the same through the files group. */
+static void
+w01_files (struct suite_context *suite)
+{
+  struct suite_box *from = suite_box_make (suite);
+  struct suite_box *to = suite_box_make (suite);
+  struct berth_change how = suite_change (BERTH_CHANGE_MODE | BERTH_CHANGE_PARENTS);
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+  struct suite_entry entry;
+
+  how.mode = 0750;
+  SUITE_CHECK_CODE (suite, "write", suite_write (from, SUITE_WORKSPACE "/d/e/\xff x", "a\0b", 3, &how), 0);
+  SUITE_CHECK_CODE (suite, "write", suite_write (from, SUITE_WORKSPACE "/empty", "", 0, NULL), 0);
+  SUITE_CHECK_CODE (suite, "make", suite_make_directory (from, SUITE_WORKSPACE "/nothing", 0), 0);
+  SUITE_REQUIRE (suite, suite_export (from, 0, &tar, NULL) == 0, "export: %s", from->error.message);
+  SUITE_REQUIRE (suite, suite_import (to, tar.data, tar.size, 0, 0) == 0, "import: %s", to->error.message);
+  suite_check_content (to, SUITE_WORKSPACE "/d/e/\xff x", "a\0b", 3);
+  suite_check_content (to, SUITE_WORKSPACE "/empty", "", 0);
+  SUITE_CHECK_CODE (suite, "stat", suite_stat (to, SUITE_WORKSPACE "/d/e/\xff x", false, &entry), 0);
+  SUITE_CHECK (suite, entry.info.mode == 0750, "mode %o of 0750", entry.info.mode);
+  SUITE_CHECK_CODE (suite, "stat", suite_stat (to, SUITE_WORKSPACE "/nothing", false, &entry), 0);
+  SUITE_CHECK (suite, entry.info.kind == BERTH_KIND_DIRECTORY, "an empty directory became kind %u", entry.info.kind);
+}
+
+static void
+w02 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  struct suite_box *to = suite_box_make (suite);
+  BERTH_AUTO_FREE char *bytes = calloc (1, 8 * MIB);
+  BERTH_AUTO_BUFFER struct berth_buffer whole = { 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer part = { 0 };
+
+  SUITE_REQUIRE (suite, bytes != NULL, "no memory");
+  memset (bytes, 'x', 8 * MIB);
+  SUITE_CHECK_CODE (suite, "write", suite_write (box, SUITE_WORKSPACE "/big", bytes, 8 * MIB, NULL), 0);
+  SUITE_CHECK_CODE (suite, "export", suite_export (box, 16 * MIB, &whole, NULL), 0);
+  SUITE_CHECK_CODE (suite, "export of at most 2 MiB", suite_export (box, 2 * MIB, &part, NULL), BERTH_E_PAYLOAD_TOO_LARGE);
+  SUITE_CHECK (suite, part.size <= 2 * MIB, "%zu bytes came before the refusal", part.size);
+  SUITE_CHECK_CODE (suite, "import of at most 2 MiB", suite_import (to, whole.data, whole.size, 2 * MIB, 0),
+                    BERTH_E_PAYLOAD_TOO_LARGE);
+  SUITE_CHECK_CODE (suite, "import", suite_import (suite_box_make (suite), whole.data, whole.size, 16 * MIB, 0), 0);
+}
+
+static void
+check_owner (struct suite_box *box, const char *path)
+{
+  struct suite_entry entry;
+
+  SUITE_CHECK_CODE (box->suite, path, suite_stat (box, path, false, &entry), 0);
+  SUITE_CHECK (box->suite, strcmp (entry.owner, "sandbox") == 0 && strcmp (entry.group, "sandbox") == 0,
+               "%s is owned by %s:%s", path, entry.owner, entry.group);
+}
+
+static void
+w03 (struct suite_context *suite)
+{
+  static const struct suite_tar_entry entries[] = {
+    { "d/", SUITE_TAR_DIRECTORY, 0755, NULL, NULL, 0 },  { "d/f", SUITE_TAR_FILE, 0640, NULL, "content", 0 },
+    { "link", SUITE_TAR_LINK, 0777, "d/f", NULL, 0 },    { "without/parent", SUITE_TAR_FILE, 0644, NULL, "x", 0 },
+    { "./dotted", SUITE_TAR_FILE, 0644, NULL, "y", 0 },
+  };
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+  struct suite_entry entry;
+
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+    suite_tar_append (&tar, &entries[i]);
+  suite_tar_end (&tar);
+  SUITE_REQUIRE (suite, suite_import (box, tar.data, tar.size, 0, 0) == 0, "import: %s", box->error.message);
+  suite_check_content (box, SUITE_WORKSPACE "/d/f", "content", 7);
+  suite_check_content (box, SUITE_WORKSPACE "/link", "content", 7);
+  suite_check_content (box, SUITE_WORKSPACE "/without/parent", "x", 1);
+  suite_check_content (box, SUITE_WORKSPACE "/dotted", "y", 1);
+  check_owner (box, SUITE_WORKSPACE "/d");
+  check_owner (box, SUITE_WORKSPACE "/d/f");
+  check_owner (box, SUITE_WORKSPACE "/link");
+  check_owner (box, SUITE_WORKSPACE "/without");
+  SUITE_CHECK_CODE (suite, "stat", suite_stat (box, SUITE_WORKSPACE "/d/f", false, &entry), 0);
+  SUITE_CHECK (suite, entry.info.mode == 0640 && entry.info.modified_s == 1000000000, "mode %o, modified at %lld",
+               entry.info.mode, (long long) entry.info.modified_s);
+}
+
+struct appending
+{
+  struct suite_box *box;
+  bool stop;
+};
+
+static void *
+append_on (void *context)
+{
+  struct appending *appending = context;
+  BERTH_AUTO_FREE char *bytes = calloc (1, 500000);
+
+  while (bytes != NULL && !__atomic_load_n (&appending->stop, __ATOMIC_RELAXED))
+    {
+      suite_write (appending->box, SUITE_WORKSPACE "/moving", bytes, 500000, NULL);
+      suite_write (appending->box, SUITE_WORKSPACE "/moving", bytes, 10, NULL);
+      suite_remove (appending->box, SUITE_WORKSPACE "/moving", 0);
+    }
+  return NULL;
+}
+
+static void
+w05 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  struct appending appending = { .box = box };
+  pthread_t thread;
+
+  for (int i = 0; i < 20; i++)
+    {
+      char path[64];
+
+      snprintf (path, sizeof path, SUITE_WORKSPACE "/still-%d", i);
+      SUITE_CHECK_CODE (suite, "write", suite_write_text (box, path, "still"), 0);
+    }
+  SUITE_REQUIRE (suite, pthread_create (&thread, NULL, append_on, &appending) == 0, "no thread");
+  for (int i = 0; i < 20; i++)
+    {
+      BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+      struct names names = { 0 };
+
+      SUITE_CHECK_CODE (suite, "export", suite_export (box, 0, &tar, NULL), 0);
+      SUITE_CHECK (suite, suite_tar_names (&tar, check_name, &names) && names.count >= 20, "export %d is no complete tar", i);
+    }
+  __atomic_store_n (&appending.stop, true, __ATOMIC_RELAXED);
+  pthread_join (thread, NULL);
+}
+
+static const struct suite_clause clauses[] = {
+  { .id = "W01", .title = "a round trip keeps all of it", .flags = SUITE_PROGRAM, .seconds = 60, .run = w01 },
+  { .id = "W01-files", .title = "a round trip keeps bytes, names and modes", .run = w01_files },
+  { .id = "W02", .title = "max_bytes stops the stream", .run = w02 },
+  { .id = "W03", .title = "import restores into a fresh workspace, owned by the sandbox user", .run = w03 },
+  { .id = "W04", .title = "hostile archives change nothing outside", .seconds = 120, .run = suite_w04 },
+  { .id = "W05", .title = "a workspace that changes meanwhile exports cleanly", .run = w05 },
+  { .id = NULL },
+};
+
+const struct suite suite_workspace = { "workspace", clauses, NULL };
