@@ -1,1 +1,23 @@
-# conformance
+# The contract as tests that know nothing but the ABI, and the program that runs them.
+SUITES_SOURCES = %D%/suites/box.c %D%/suites/box.h %D%/suites/call.c %D%/suites/call.h %D%/suites/commands.c \
+	%D%/suites/commands.h %D%/suites/confinement.c %D%/suites/content.c %D%/suites/content.h \
+	%D%/suites/expiry.c %D%/suites/files.c %D%/suites/files.h %D%/suites/hostile.c %D%/suites/inventory.c \
+	%D%/suites/isolation.c %D%/suites/judge.c %D%/suites/leftovers.c %D%/suites/leftovers.h \
+	%D%/suites/lifecycle.c %D%/suites/lifecycle.h %D%/suites/limits.c %D%/suites/network.c %D%/suites/open.c \
+	%D%/suites/paths.c %D%/suites/race.c %D%/suites/refusal.c %D%/suites/refusal.h %D%/suites/role.c \
+	%D%/suites/role.h %D%/suites/run.c %D%/suites/run.h %D%/suites/silence.c %D%/suites/streams.c \
+	%D%/suites/suite.h %D%/suites/tar.c %D%/suites/tar.h %D%/suites/tool.c %D%/suites/tool.h %D%/suites/tree.c \
+	%D%/suites/workload.c %D%/suites/workspace.c %D%/suites/workspace.h
+
+check_PROGRAMS += %D%/run-suites %D%/suites/probe
+%C%_run_suites_SOURCES = %D%/run-suites.c %D%/child.c %D%/child.h %D%/place.c %D%/place.h $(SUITES_SOURCES)
+%C%_run_suites_LDADD = core/registry/libregistry.la $(TEST_LIBS)
+
+# Copied into sandboxes that have no library of ours, and no sanitizer's.
+%C%_suites_probe_SOURCES = %D%/suites/probe.c
+%C%_suites_probe_CFLAGS = -std=gnu17 $(WARNING_FLAGS)
+%C%_suites_probe_LDFLAGS = -all-static
+
+CONFORMANCE_TESTS = %D%/tests/plain %D%/tests/ns %D%/tests/fake
+EXTRA_DIST += $(CONFORMANCE_TESTS)
+TESTS += $(CONFORMANCE_TESTS)

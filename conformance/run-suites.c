@@ -3,27 +3,16 @@
  * Runs the clauses of the contract against a backend and prints a line each.  This process
  * never loads the backend: each clause is a child with directories of its own. */
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
-#include "conformance/suites/leftovers.h"
+#include "conformance/child.h"
 #include "conformance/suites/refusal.h"
 #include "conformance/suites/role.h"
-#include "sdk/base/clock.h"
-#include "sdk/base/fs.h"
 #include "sdk/base/path.h"
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
 #define CLAUSE_SECONDS 30
-#define SWEEP_SECONDS 30
-#define PATIENCE_MS 3000
-#define EXIT_MS 10000
-#define REPORT_MAX ((size_t) 1 << 20)
 
 static const struct suite *const suites[]
     = { &suite_lifecycle, &suite_commands, &suite_files, &suite_workspace, &suite_network, &suite_isolation };
@@ -38,9 +27,7 @@ struct item
 
 struct program
 {
-  char self[PATH_MAX];
-  char plugin[PATH_MAX];
-  struct berth_buffer config;
+  struct child_setup setup;
   bool with_long;
   bool opens; /* the host's answer: the backend can be opened */
   uint64_t capabilities;
@@ -53,83 +40,12 @@ struct program
 /* CUnit's functions take no argument. */
 static const struct program *running;
 
-/* ---- directories of one clause ---- */
-
-struct place
-{
-  char directory[PATH_MAX];
-  char *state_dir;
-  char *runtime_dir;
-  char *cache_dir;
-  char *config_file;
-  char tag[16];
-  char installation_id[32];
-};
-
-static void
-place_free (struct place *place)
-{
-  free (place->state_dir);
-  free (place->runtime_dir);
-  free (place->cache_dir);
-  free (place->config_file);
-}
-
-/* Names are short: a backend puts sockets there. */
-static bool
-place_name (struct place *place)
-{
-  place->state_dir = berth_path_join (place->directory, "s");
-  place->runtime_dir = berth_path_join (place->directory, "r");
-  place->cache_dir = berth_path_join (place->directory, "c");
-  place->config_file = berth_path_join (place->directory, "berth.conf");
-  return place->state_dir != NULL && place->runtime_dir != NULL && place->cache_dir != NULL
-         && place->config_file != NULL;
-}
-
-static bool
-place_make (struct place *place, const struct program *program)
-{
-  const char *tmp = getenv ("TMPDIR");
-
-  *place = (struct place) { 0 };
-  snprintf (place->directory, sizeof place->directory, "%s/berth-test-XXXXXX", tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
-  return mkdtemp (place->directory) != NULL && place_name (place) && mkdir (place->state_dir, 0700) == 0
-         && mkdir (place->runtime_dir, 0700) == 0 && mkdir (place->cache_dir, 0700) == 0
-         && berth_fs_replace (AT_FDCWD, place->config_file, berth_buffer_string (&program->config),
-                              program->config.size, 0600)
-                == 0
-         && berth_id_generate ("sb-", 8, place->tag, sizeof place->tag) == 0
-         && berth_id_generate ("in-", 16, place->installation_id, sizeof place->installation_id) == 0;
-}
-
-static struct suite_context
-place_context (const struct place *place, const struct program *program, int report)
-{
-  return (struct suite_context) { .plugin = program->plugin,
-                                  .directory = place->directory,
-                                  .state_dir = place->state_dir,
-                                  .runtime_dir = place->runtime_dir,
-                                  .cache_dir = place->cache_dir,
-                                  .config_file = place->config_file,
-                                  .self = program->self,
-                                  .installation_id = place->installation_id,
-                                  .tag = place->tag,
-                                  .report = report };
-}
-
 /* ---- what runs in children ---- */
 
-struct job
-{
-  void (*run) (struct suite_context *suite, const struct job *job);
-  const struct item *item;
-};
-
 static void
-run_clause (struct suite_context *suite, const struct job *job)
+run_clause (struct suite_context *suite, const struct child_job *job)
 {
-  const struct suite_clause *clause = job->item->clause;
+  const struct suite_clause *clause = job->clause;
 
   suite->clause = clause;
   if ((clause->flags & SUITE_NO_INSTANCE) != 0)
@@ -139,8 +55,8 @@ run_clause (struct suite_context *suite, const struct job *job)
     }
   if (!suite_open (suite))
     return;
-  if (job->item->missing != 0)
-    suite_check_refusal (suite, job->item->missing);
+  if (job->missing != 0)
+    suite_check_refusal (suite, job->missing);
   else
     clause->run (suite);
   suite_boxes_end (suite);
@@ -148,7 +64,7 @@ run_clause (struct suite_context *suite, const struct job *job)
 }
 
 static void
-describe (struct suite_context *suite, const struct job *job)
+describe (struct suite_context *suite, const struct child_job *job)
 {
   (void) job;
   if (!suite_open (suite))
@@ -156,147 +72,6 @@ describe (struct suite_context *suite, const struct job *job)
   dprintf (suite->report, "D%llx %llx\n", (unsigned long long) berth_instance_capabilities (suite->instance),
            (unsigned long long) suite->backend->flags);
   suite_close (suite);
-}
-
-static int
-sweep_found (void *context, const struct berth_found *found)
-{
-  struct suite_context *suite = context;
-  struct suite_box *box = suite_box_new (suite);
-
-  snprintf (box->native_id, sizeof box->native_id, "%s", found->native_id);
-  return 0;
-}
-
-/* After a crash or a hang: what the clause could not destroy itself. */
-static void
-sweep (struct suite_context *suite, const struct job *job)
-{
-  (void) job;
-  if (!suite_open (suite))
-    return;
-  suite_list (suite, sweep_found, suite, NULL);
-  suite_boxes_end (suite);
-  suite_close (suite);
-}
-
-/* ---- a child under its watchdog ---- */
-
-static void
-run_child (const struct place *place, const struct program *program, const struct job *job, int report)
-{
-  struct suite_context suite = place_context (place, program, report);
-
-  setpgid (0, 0);
-  signal (SIGPIPE, SIG_IGN);
-  job->run (&suite, job);
-  exit (0);
-}
-
-static bool
-read_report (int fd, struct berth_buffer *report, int64_t deadline_ms)
-{
-  char bytes[4096];
-
-  for (;;)
-    {
-      struct pollfd wait = { .fd = fd, .events = POLLIN };
-      ssize_t size;
-
-      if (report->size > REPORT_MAX || poll (&wait, 1, berth_clock_poll_timeout (deadline_ms)) == 0)
-        return false;
-      size = read (fd, bytes, sizeof bytes);
-      if (size == 0)
-        return true;
-      if (size > 0)
-        berth_buffer_append (report, bytes, (size_t) size);
-    }
-}
-
-/* Its end comes soon after that of its report; then whatever it started goes as well. */
-static int
-reap_child (pid_t pid, int64_t patience_ms)
-{
-  int64_t until = berth_clock_monotonic_ms () + patience_ms;
-  siginfo_t info = { 0 };
-  int status = 0;
-
-  while (waitid (P_PID, (id_t) pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == 0
-         && berth_clock_monotonic_ms () < until)
-    berth_clock_sleep_ms (2);
-  kill (-pid, SIGKILL);
-  waitpid (pid, &status, 0);
-  return status;
-}
-
-/* The lines that the child reported; true when it came to its end by itself. */
-static bool
-watch_child (const struct place *place, const struct program *program, const struct job *job, unsigned int seconds,
-             struct berth_buffer *report)
-{
-  int ends[2];
-  int status = 0;
-  bool ended;
-  pid_t pid;
-
-  fflush (NULL);
-  if (pipe2 (ends, O_CLOEXEC) < 0)
-    return false;
-  pid = fork ();
-  if (pid == 0)
-    run_child (place, program, job, ends[1]);
-  close (ends[1]);
-  ended = pid > 0 && read_report (ends[0], report, berth_clock_monotonic_ms () + (int64_t) seconds * 1000);
-  close (ends[0]);
-  if (pid > 0)
-    status = reap_child (pid, ended ? EXIT_MS : 0);
-  if (!ended)
-    berth_buffer_appendf (report, "Frun-suites:0: no end after %u seconds\n", seconds);
-  else if (WIFSIGNALED (status))
-    berth_buffer_appendf (report, "Frun-suites:0: died of signal %d\n", WTERMSIG (status));
-  else if (WIFEXITED (status) && WEXITSTATUS (status) != 0)
-    berth_buffer_appendf (report, "Frun-suites:0: ended with status %d\n", WEXITSTATUS (status));
-  else
-    return ended;
-  return false;
-}
-
-static void
-check_left (const struct place *place, struct berth_buffer *report)
-{
-  int64_t until = berth_clock_monotonic_ms () + PATIENCE_MS;
-
-  for (;;)
-    {
-      BERTH_AUTO_BUFFER struct berth_buffer found = { 0 };
-      bool late = berth_clock_monotonic_ms () >= until;
-
-      if (suite_leftovers (place->tag, place->directory, &found) == 0)
-        break;
-      if (late)
-        berth_buffer_appendf (report, "Frun-suites:0: left at the end: %s\n", berth_buffer_string (&found));
-      if (late)
-        break;
-      berth_clock_sleep_ms (50);
-    }
-  if (berth_fs_remove_tree (AT_FDCWD, place->directory) < 0)
-    berth_buffer_appendf (report, "Frun-suites:0: cannot remove %s: %s\n", place->directory, strerror (errno));
-}
-
-static void
-perform (const struct program *program, const struct job *job, unsigned int seconds, struct berth_buffer *report)
-{
-  struct place place;
-
-  if (!place_make (&place, program))
-    berth_buffer_appendf (report, "Frun-suites:0: no directory: %s\n", strerror (errno));
-  else
-    {
-      if (!watch_child (&place, program, job, seconds, report))
-        watch_child (&place, program, &(struct job) { .run = sweep }, SWEEP_SECONDS, report);
-      check_left (&place, report);
-    }
-  place_free (&place);
 }
 
 /* ---- what the report says ---- */
@@ -343,7 +118,7 @@ run_test (void)
       berth_test_skip ("needs root");
       return;
     }
-  perform (running, &(struct job) { .run = run_clause, .item = item },
+  child_perform (&running->setup, &(struct child_job) { .run = run_clause, .clause = item->clause, .missing = item->missing },
            item->clause->seconds != 0 ? item->clause->seconds : CLAUSE_SECONDS, &report);
   if (berth_buffer_append_byte (&report, '\0') < 0)
     CU_FAIL ("no memory");
@@ -432,7 +207,7 @@ ask_backend (struct program *program)
   unsigned long long flags;
   const char *answer;
 
-  perform (program, &(struct job) { .run = describe }, CLAUSE_SECONDS, &report);
+  child_perform (&program->setup, &(struct child_job) { .run = describe }, CLAUSE_SECONDS, &report);
   answer = berth_buffer_string (&report);
   if (answer[0] != 'D' && strstr (answer, "\nD") != NULL)
     answer = strstr (answer, "\nD") + 1;
@@ -454,7 +229,7 @@ run_program (struct program *program)
   for (size_t i = 0; i < program->count; i++)
     tests[i] = (struct berth_test) { program->items[i].name, run_test };
   running = program;
-  status = berth_test_run (berth_path_last (program->plugin), tests, NULL);
+  status = berth_test_run (berth_path_last (program->setup.plugin), tests, NULL);
   for (size_t i = 0; i < program->count; i++)
     free (program->items[i].name);
   free (program->items);
@@ -476,7 +251,7 @@ find_role (const char *name)
 
 /* --role NAME REPORT PLUGIN DIRECTORY INSTALLATION TAG ARGUMENTS... */
 static int
-run_role (struct program *program, int count, char **arguments)
+run_role (struct child_setup *setup, int count, char **arguments)
 {
   const struct suite_role *role = count >= 6 ? find_role (arguments[0]) : NULL;
   struct place place = { 0 };
@@ -484,13 +259,10 @@ run_role (struct program *program, int count, char **arguments)
 
   if (role == NULL)
     return 2;
-  snprintf (program->plugin, sizeof program->plugin, "%s", arguments[2]);
-  snprintf (place.directory, sizeof place.directory, "%s", arguments[3]);
-  snprintf (place.installation_id, sizeof place.installation_id, "%s", arguments[4]);
-  snprintf (place.tag, sizeof place.tag, "%s", arguments[5]);
-  if (!place_name (&place))
+  snprintf (setup->plugin, sizeof setup->plugin, "%s", arguments[2]);
+  if (!place_find (&place, arguments[3], arguments[4], arguments[5]))
     return 2;
-  suite = place_context (&place, program, (int) strtol (arguments[1], NULL, 10));
+  suite = child_context (&place, setup, (int) strtol (arguments[1], NULL, 10));
   fcntl (suite.report, F_SETFD, FD_CLOEXEC);
   if (suite_open (&suite))
     role->run (&suite, count - 6, arguments + 6);
@@ -516,7 +288,7 @@ add_setting (struct program *program, const char *setting)
   const char *equals = strchr (setting, '=');
 
   return equals != NULL
-         && berth_buffer_appendf (&program->config, "%.*s = %s\n", (int) (equals - setting), setting, equals + 1) == 0;
+         && berth_buffer_appendf (&program->setup.config, "%.*s = %s\n", (int) (equals - setting), setting, equals + 1) == 0;
 }
 
 static bool
@@ -529,7 +301,7 @@ begin_config (struct program *program, const char *plugin)
     return true;
   name += strlen (BERTH_BACKEND_PREFIX);
   size -= strlen (BERTH_BACKEND_PREFIX) + strlen (BERTH_BACKEND_SUFFIX);
-  return berth_buffer_appendf (&program->config, "[backend %.*s]\n", (int) size, name) == 0;
+  return berth_buffer_appendf (&program->setup.config, "[backend %.*s]\n", (int) size, name) == 0;
 }
 
 int
@@ -539,10 +311,10 @@ main (int count, char **arguments)
   int first = 1;
   int status;
 
-  if (realpath ("/proc/self/exe", program.self) == NULL)
+  if (realpath ("/proc/self/exe", program.setup.self) == NULL)
     return usage ();
   if (count > 2 && strcmp (arguments[1], "--role") == 0)
-    return run_role (&program, count - 2, arguments + 2);
+    return run_role (&program.setup, count - 2, arguments + 2);
   while (first < count && arguments[first][0] == '-')
     {
       if (strcmp (arguments[first], "--long") == 0)
@@ -553,13 +325,13 @@ main (int count, char **arguments)
         return usage ();
       first++;
     }
-  if (first >= count || realpath (arguments[first], program.plugin) == NULL || !begin_config (&program, program.plugin))
+  if (first >= count || realpath (arguments[first], program.setup.plugin) == NULL || !begin_config (&program, program.setup.plugin))
     return usage ();
   for (int i = 1; i < first; i++)
     if (strcmp (arguments[i], "--setting") == 0 && !add_setting (&program, arguments[++i]))
       return usage ();
   program.names = arguments + first + 1;
   status = run_program (&program);
-  berth_buffer_free (&program.config);
+  berth_buffer_free (&program.setup.config);
   return status;
 }

@@ -34,10 +34,10 @@ suite_code_name (uint32_t code)
 }
 
 bool
-suite_code_is (uint32_t code, const uint32_t *want)
+suite_code_is (uint32_t code, const uint32_t *want, size_t count)
 {
-  for (; *want != 0; want++)
-    if (*want == code)
+  for (size_t i = 0; i < count; i++)
+    if (want[i] == code)
       return true;
   return false;
 }

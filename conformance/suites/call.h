@@ -24,17 +24,18 @@ uint32_t suite_call_end (struct suite_call *call, int result, struct berth_error
 /* "PATH_NOT_FOUND"; "success" for 0. */
 const char *suite_code_name (uint32_t code);
 
-/* CODE is one of WANT, a list that ends with 0. */
-bool suite_code_is (uint32_t code, const uint32_t *want);
+/* CODE is one of the COUNT at WANT. */
+bool suite_code_is (uint32_t code, const uint32_t *want, size_t count);
 
 /* The call ended with one of the codes named. */
 #define SUITE_CHECK_CODE(suite, what, code, ...)                                                  \
   do                                                                                              \
     {                                                                                             \
       uint32_t got_ = (code);                                                                     \
-      const uint32_t want_[] = { __VA_ARGS__, 0 };                                                \
-      SUITE_CHECK ((suite), suite_code_is (got_, want_), "%s: got %s, want %s", (what),           \
-                   suite_code_name (got_), suite_code_name (want_[0]));                           \
+      const uint32_t want_[] = { __VA_ARGS__ };                                                   \
+      SUITE_CHECK ((suite), suite_code_is (got_, want_, sizeof want_ / sizeof *want_),            \
+                   "%s: got %s, want %s", (what), suite_code_name (got_),                         \
+                   suite_code_name (want_[0]));                                                   \
     }                                                                                             \
   while (0)
 

@@ -84,7 +84,8 @@ l02 (struct suite_context *suite)
   bad.spec.asks |= BERTH_SPEC_IMAGE;
   bad.spec.must |= BERTH_SPEC_IMAGE;
   bad.spec.network = &bad.policy;
-  SUITE_CHECK (suite, suite_box_validate (box, &bad.spec, NULL) != 0, "an image that nobody has was accepted");
+  if ((suite->backend->flags & BERTH_BACKEND_EXECUTES_NOTHING) == 0)
+    SUITE_CHECK (suite, suite_box_validate (box, &bad.spec, NULL) != 0, "an image that nobody has was accepted");
   SUITE_REQUIRE (suite, suite_box_validate (box, &plan.spec, &told) == 0, "validate: %s", box->error.message);
   SUITE_CHECK (suite, suite_count (suite, NULL) == 0, "validate made something that list_ids tells");
   suite_check_gone (suite, suite->tag, 0, "validate");

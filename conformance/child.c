@@ -1,0 +1,173 @@
+#include "conformance/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "conformance/suites/leftovers.h"
+#include "conformance/suites/role.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fs.h"
+
+#define SWEEP_SECONDS 30
+#define PATIENCE_MS 3000
+#define EXIT_MS 10000
+#define REPORT_MAX ((size_t) 1 << 20)
+
+struct suite_context
+child_context (const struct place *place, const struct child_setup *setup, int report)
+{
+  return (struct suite_context) { .plugin = setup->plugin,
+                                  .directory = place->directory,
+                                  .state_dir = place->state_dir,
+                                  .runtime_dir = place->runtime_dir,
+                                  .cache_dir = place->cache_dir,
+                                  .config_file = place->config_file,
+                                  .self = setup->self,
+                                  .installation_id = place->installation_id,
+                                  .tag = place->tag,
+                                  .report = report };
+}
+
+static int
+sweep_found (void *context, const struct berth_found *found)
+{
+  struct suite_context *suite = context;
+  struct suite_box *box = suite_box_new (suite);
+
+  snprintf (box->native_id, sizeof box->native_id, "%s", found->native_id);
+  return 0;
+}
+
+/* After a crash or a hang: what the clause could not destroy itself. */
+static void
+sweep (struct suite_context *suite, const struct child_job *job)
+{
+  (void) job;
+  if (!suite_open (suite))
+    return;
+  suite_list (suite, sweep_found, suite, NULL);
+  suite_boxes_end (suite);
+  suite_close (suite);
+}
+
+/* ---- a child under its watchdog ---- */
+
+static void
+run_child (const struct place *place, const struct child_setup *setup, const struct child_job *job, int report)
+{
+  struct suite_context suite = child_context (place, setup, report);
+
+  setpgid (0, 0);
+  signal (SIGPIPE, SIG_IGN);
+  job->run (&suite, job);
+  exit (0);
+}
+
+static bool
+read_report (int fd, struct berth_buffer *report, int64_t deadline_ms)
+{
+  char bytes[4096];
+
+  for (;;)
+    {
+      struct pollfd wait = { .fd = fd, .events = POLLIN };
+      ssize_t size;
+
+      if (report->size > REPORT_MAX || poll (&wait, 1, berth_clock_poll_timeout (deadline_ms)) == 0)
+        return false;
+      size = read (fd, bytes, sizeof bytes);
+      if (size == 0)
+        return true;
+      if (size > 0)
+        berth_buffer_append (report, bytes, (size_t) size);
+    }
+}
+
+/* Its end comes soon after that of its report; then whatever it started goes as well. */
+static int
+reap_child (pid_t pid, int64_t patience_ms)
+{
+  int64_t until = berth_clock_monotonic_ms () + patience_ms;
+  siginfo_t info = { 0 };
+  int status = 0;
+
+  while (waitid (P_PID, (id_t) pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == 0
+         && berth_clock_monotonic_ms () < until)
+    berth_clock_sleep_ms (2);
+  kill (-pid, SIGKILL);
+  waitpid (pid, &status, 0);
+  return status;
+}
+
+/* The lines that the child reported; true when it came to its end by itself. */
+static bool
+watch_child (const struct place *place, const struct child_setup *setup, const struct child_job *job, unsigned int seconds,
+             struct berth_buffer *report)
+{
+  int ends[2];
+  int status = 0;
+  bool ended;
+  pid_t pid;
+
+  fflush (NULL);
+  if (pipe2 (ends, O_CLOEXEC) < 0)
+    return false;
+  pid = fork ();
+  if (pid == 0)
+    run_child (place, setup, job, ends[1]);
+  close (ends[1]);
+  ended = pid > 0 && read_report (ends[0], report, berth_clock_monotonic_ms () + (int64_t) seconds * 1000);
+  close (ends[0]);
+  if (pid > 0)
+    status = reap_child (pid, ended ? EXIT_MS : 0);
+  if (!ended)
+    berth_buffer_appendf (report, "Fchild:0: no end after %u seconds\n", seconds);
+  else if (WIFSIGNALED (status))
+    berth_buffer_appendf (report, "Fchild:0: died of signal %d\n", WTERMSIG (status));
+  else if (WIFEXITED (status) && WEXITSTATUS (status) != 0)
+    berth_buffer_appendf (report, "Fchild:0: ended with status %d\n", WEXITSTATUS (status));
+  else
+    return ended;
+  return false;
+}
+
+static void
+check_left (const struct place *place, struct berth_buffer *report)
+{
+  int64_t until = berth_clock_monotonic_ms () + PATIENCE_MS;
+
+  for (;;)
+    {
+      BERTH_AUTO_BUFFER struct berth_buffer found = { 0 };
+      bool late = berth_clock_monotonic_ms () >= until;
+
+      if (suite_leftovers (place->tag, place->directory, &found) == 0)
+        break;
+      if (late)
+        berth_buffer_appendf (report, "Fchild:0: left at the end: %s\n", berth_buffer_string (&found));
+      if (late)
+        break;
+      berth_clock_sleep_ms (50);
+    }
+  if (berth_fs_remove_tree (AT_FDCWD, place->directory) < 0)
+    berth_buffer_appendf (report, "Fchild:0: cannot remove %s: %s\n", place->directory, strerror (errno));
+}
+
+void
+child_perform (const struct child_setup *setup, const struct child_job *job, unsigned int seconds, struct berth_buffer *report)
+{
+  struct place place;
+
+  if (!place_make (&place, &setup->config))
+    berth_buffer_appendf (report, "Fchild:0: no directory: %s\n", strerror (errno));
+  else
+    {
+      if (!watch_child (&place, setup, job, seconds, report))
+        watch_child (&place, setup, &(struct child_job) { .run = sweep }, SWEEP_SECONDS, report);
+      check_left (&place, report);
+    }
+  place_free (&place);
+}
