@@ -20,4 +20,3 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe
 
 CONFORMANCE_TESTS = %D%/tests/plain %D%/tests/ns %D%/tests/fake
 EXTRA_DIST += $(CONFORMANCE_TESTS)
-TESTS += $(CONFORMANCE_TESTS)
