@@ -1,9 +1,5 @@
 #include "conformance/plain/plain.h"
 
-static const struct berth_claim claims[] = {
-  { .when = "always", .tier = BERTH_TIER_UNKNOWN },
-};
-
 static const struct berth_backend backend = {
   .abi = { BERTH_ABI_MAGIC, sizeof backend, BERTH_ABI_MAJOR, BERTH_ABI_MINOR, 0 },
   .name = "plain",
@@ -11,7 +7,6 @@ static const struct berth_backend backend = {
   .summary = "the agent without isolation, for tests only",
   .capabilities = PLAIN_CAPABILITIES,
   .concurrency = BERTH_PARALLEL,
-  .claims = BERTH_ARRAY (claims),
   .lifecycle = &plain_lifecycle,
   .commands = &agentlink_commands,
   .files = &agentlink_files,

@@ -81,6 +81,16 @@ check (struct berth_call *call, const struct berth_spec *spec)
   return 0;
 }
 
+/* Everything is allowed here, so that is what can be enforced. */
+static uint64_t
+enforced_of (const struct berth_spec *spec)
+{
+  bool allows = (spec->asks & BERTH_SPEC_NETWORK) != 0 && spec->network->default_action == BERTH_ALLOW
+                && spec->network->rules.count == 0;
+
+  return (spec->asks & PLAIN_ENFORCED) | (allows ? BERTH_SPEC_NETWORK : 0);
+}
+
 static int
 tell_effective (const struct berth_effective_sink *sink, uint64_t enforced, const struct berth_spec *spec)
 {
@@ -107,7 +117,7 @@ validate (struct berth_call *call, struct berth_state *state, const struct berth
           const struct berth_effective_sink *sink)
 {
   (void) state;
-  return check (call, spec) < 0 ? -1 : tell_effective (sink, spec->asks & PLAIN_ENFORCED, spec);
+  return check (call, spec) < 0 ? -1 : tell_effective (sink, enforced_of (spec), spec);
 }
 
 /* ---- create ---- */
@@ -183,7 +193,7 @@ static int
 set_up (struct berth_call *call, const struct plain_box *box, const struct berth_spec *spec,
         struct berth_handle **handle)
 {
-  struct plain_facts facts = { .enforced = spec->asks & PLAIN_ENFORCED };
+  struct plain_facts facts = { .enforced = enforced_of (spec) };
 
   snprintf (facts.sandbox_id, sizeof facts.sandbox_id, "%s", spec->sandbox_id);
   snprintf (facts.assignment_id, sizeof facts.assignment_id, "%s", spec->assignment_id);
@@ -222,7 +232,7 @@ create (struct berth_call *call, struct berth_state *state, const struct berth_s
   if (make_folder (&box) < 0)
     call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "cannot make '%s': %s", box.directory, strerror (errno));
   else if (set_up (call, &box, spec, &handle) == 0
-           && tell_effective (&effective, spec->asks & PLAIN_ENFORCED, spec) == 0)
+           && tell_effective (&effective, enforced_of (spec), spec) == 0)
     {
       *out = handle;
       return 0;
