@@ -39,7 +39,7 @@ TESTS += %D%/tests/options %D%/tests/text
 CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
 CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/front-ns %D%/tests/ending-ns
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
-TESTS += %D%/tests/weight.sh %D%/tests/front-fake %D%/tests/ending-fake
+TESTS += %D%/tests/weight.sh $(CLI_PROCESS_TESTS)
 EXTRA_DIST += %D%/tests/weight.sh
 %C%_tests_front_fake_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
 %C%_tests_front_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
@@ -51,5 +51,5 @@ EXTRA_DIST += %D%/tests/weight.sh
 %C%_tests_front_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_front_ns_LDADD = $(TEST_LIBS)
 %C%_tests_ending_ns_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
-%C%_tests_ending_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"'
+%C%_tests_ending_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_ending_ns_LDADD = $(TEST_LIBS)

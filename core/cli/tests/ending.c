@@ -19,6 +19,9 @@ start_sleeping (struct process *process, const struct process_setup *setup)
 
   CU_ASSERT_EQUAL_FATAL (process_start (process, setup, arguments), 0);
   CU_ASSERT (process_wait_for_sandboxes (1));
+#ifdef EXECUTES
+  CU_ASSERT (process_wait_there ("sleep", "54321"));
+#endif
 }
 
 static void

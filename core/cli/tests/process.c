@@ -288,7 +288,7 @@ runs (const char *pid, const char *wanted, size_t size)
 
   snprintf (path, sizeof path, "/proc/%.20s/cmdline", pid);
   return berth_fs_read (AT_FDCWD, path, &line, 65536) == 0 && line.size >= size
-         && memmem (line.data, line.size, wanted, size) != NULL;
+         && memcmp (line.data, wanted, size) == 0;
 }
 
 static bool
@@ -303,21 +303,33 @@ any_runs (const char *wanted, size_t size)
   return false;
 }
 
-int
-process_wait_gone (const char *name, const char *argument)
+static int
+wait_for (const char *name, const char *argument, bool there)
 {
   int64_t deadline = berth_clock_monotonic_ms () + 10000;
   char wanted[256];
-  /* Both with the NUL at their ends, as they stand in cmdline; not those of `berth` itself. */
+  /* Both with the NUL at their ends, as they stand in cmdline. */
   int size = snprintf (wanted, sizeof wanted, "%s%c%s", name, '\0', argument) + 1;
 
-  while (any_runs (wanted, (size_t) size))
+  while (any_runs (wanted, (size_t) size) != there)
     {
       if (berth_clock_monotonic_ms () > deadline)
         return 0;
       berth_clock_sleep_ms (20);
     }
   return 1;
+}
+
+int
+process_wait_there (const char *name, const char *argument)
+{
+  return wait_for (name, argument, true);
+}
+
+int
+process_wait_gone (const char *name, const char *argument)
+{
+  return wait_for (name, argument, false);
 }
 
 struct berth_json *

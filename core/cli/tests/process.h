@@ -60,8 +60,9 @@ void process_run (struct process_result *result, const struct process_setup *set
 int process_wait_for_sandboxes (unsigned int count);
 unsigned int process_count_sandboxes (void);
 
-/* Waits until no process of this machine has the arguments NAME and ARGUMENT: 1; 0 after ten
+/* Waits until a process of this machine was called as NAME ARGUMENT, or none is: 1; 0 after ten
  * seconds. */
+int process_wait_there (const char *name, const char *argument);
 int process_wait_gone (const char *name, const char *argument);
 
 /* The JSON document that TEXT is, or NULL. */
