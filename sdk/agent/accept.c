@@ -1,5 +1,6 @@
-/* The agent itself only accepts, forks and reaps: what serves a connection is a process of its
- * own, so that a crash there harms no other operation. */
+/* The agent itself only forks and reaps: what serves a connection is a process of its own, so that
+ * a crash there harms no other operation.  One such process always waits for the next connection
+ * and accepts it itself: no operation pays for its fork. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,10 +35,10 @@ is_ending (const struct agent *agent, pid_t pid)
 }
 
 static bool
-anyone_ending (const struct agent *agent)
+anyone_is (const struct agent *agent, enum worker_role role)
 {
   for (size_t i = 0; i < AGENT_WORKERS_MAXIMUM; i++)
-    if (agent->workers[i].pid != 0 && agent->workers[i].role == WORKER_ENDING)
+    if (agent->workers[i].pid != 0 && agent->workers[i].role == role)
       return true;
   return false;
 }
@@ -73,13 +74,13 @@ reap (struct agent *agent)
 
       if (worker == NULL)
         continue;
-      over = over || worker->role != WORKER_PLAIN;
+      over = over || worker->role == WORKER_OWNER || worker->role == WORKER_ENDING;
       died = died || !WIFEXITED (status);
       *worker = (struct worker) { 0 };
     }
   if (died && !over)
     tree_end (agent, is_worker, reap_strays, agent);
-  return over || anyone_ending (agent);
+  return over || anyone_is (agent, WORKER_ENDING);
 }
 
 /* A peer outside of the agent's pid namespace has no pid here. */
@@ -108,26 +109,58 @@ turn_away (int fd, int error)
   berth_buffer_free (&conn.out);
 }
 
-static void
-accept_one (struct agent *agent, struct worker *slot)
+/* In the process that waits: takes one connection and serves it.  Returns its exit status. */
+static int
+wait_and_serve (struct agent *agent, struct worker *self)
 {
-  int fd = accept4 (agent->listener, NULL, NULL, SOCK_CLOEXEC);
-  bool outside;
+  for (;;)
+    {
+      int fd = accept4 (agent->listener, NULL, NULL, SOCK_CLOEXEC);
+      bool outside;
+
+      if (fd < 0)
+        continue;
+      outside = peer_is_outside (fd);
+      if (outside || agent->token_size > 0)
+        {
+          self->role = WORKER_PLAIN;
+          kill (getppid (), SIGCHLD); /* another one is to wait now */
+          return agent_serve_connection (agent, self, fd, outside);
+        }
+      close (fd);
+    }
+}
+
+/* False when there can be no process that waits, with errno. */
+static bool
+fork_waiting (struct agent *agent, struct worker *slot)
+{
   pid_t pid;
 
+  slot->role = WORKER_WAITING;
+  pid = fork ();
+  if (pid == 0)
+    _exit (wait_and_serve (agent, slot));
+  if (pid < 0)
+    slot->role = WORKER_PLAIN;
+  else
+    slot->pid = pid;
+  return pid > 0;
+}
+
+/* Nobody waits and there was no process for it: tries once more, now that somebody has come. */
+static void
+accept_without_process (struct agent *agent, struct worker *slot)
+{
+  int fd, error;
+
+  if (fork_waiting (agent, slot))
+    return;
+  error = errno;
+  fd = accept4 (agent->listener, NULL, NULL, SOCK_CLOEXEC);
   if (fd < 0)
     return;
-  outside = peer_is_outside (fd);
-  if (outside || agent->token_size > 0)
-    {
-      pid = fork ();
-      if (pid == 0)
-        _exit (agent_serve_connection (agent, slot, fd, outside));
-      if (pid > 0)
-        slot->pid = pid;
-      else
-        turn_away (fd, errno);
-    }
+  turn_away (fd, error);
   close (fd);
 }
 
@@ -157,9 +190,10 @@ agent_serve (struct agent *agent)
   while (!reap (agent))
     {
       struct worker *slot = find_worker (agent, 0);
+      bool alone = !anyone_is (agent, WORKER_WAITING) && slot != NULL && !fork_waiting (agent, slot);
       struct pollfd polled[] = {
         { .fd = agent->timer, .events = POLLIN },
-        { .fd = slot == NULL ? -1 : agent->listener, .events = POLLIN },
+        { .fd = alone ? agent->listener : -1, .events = POLLIN },
       };
 
       if (ppoll (polled, 2, NULL, &none) <= 0)
@@ -167,7 +201,7 @@ agent_serve (struct agent *agent)
       if (polled[0].revents != 0)
         break;
       if (polled[1].revents != 0)
-        accept_one (agent, slot);
+        accept_without_process (agent, slot);
     }
   tree_end (agent, is_ending, reap_anything, NULL);
   tree_end (agent, NULL, reap_anything, NULL);

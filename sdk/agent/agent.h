@@ -19,11 +19,13 @@
 enum worker_role
 {
   WORKER_PLAIN = 0,
+  WORKER_WAITING = 3, /* for the next connection */
   WORKER_OWNER = 1,  /* its end, however it comes, ends the sandbox */
   WORKER_ENDING = 2, /* the sandbox is to end now; this process is killed last */
 };
 
-/* Shared between the agent and its children: PID is the agent's to write, ROLE the child's. */
+/* Shared between the agent and its children: PID is the agent's to write, and ROLE before the fork;
+ * afterwards ROLE is the child's. */
 struct worker
 {
   pid_t pid; /* 0: the slot is free */

@@ -228,7 +228,7 @@ read_inherited (struct agent *agent, struct options *options)
   if (agent->listener != LISTENER && dup3 (agent->listener, LISTENER, O_CLOEXEC) < 0)
     give_up ("--listen-fd", strerror (errno));
   agent->listener = LISTENER;
-  if (berth_fd_set_cloexec (LISTENER, true) < 0 || berth_fd_set_nonblocking (LISTENER, true) < 0)
+  if (berth_fd_set_cloexec (LISTENER, true) < 0 || berth_fd_set_nonblocking (LISTENER, false) < 0)
     give_up ("--listen-fd", strerror (errno));
   syscall (SYS_close_range, LISTENER + 1u, UINT32_MAX, 0u);
 }
