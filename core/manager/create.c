@@ -185,8 +185,6 @@ undo (struct creation *creation, const struct berth_error *why)
     berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s could not be undone: %s", record->id, error.message);
   else if (outcome.outcome == BERTH_OUTCOME_UNCONFIRMED || outcome.outcome == BERTH_OUTCOME_REFUSED)
     berth_host_logf (host, BERTH_LOG_WARNING, "what was made of sandbox %s may be left: %s", record->id, outcome.detail);
-  else
-    berth_lock_remove (host, record->id, &creation->lock);
 }
 
 /* ---- a request that was made before ---- */
@@ -209,10 +207,7 @@ adopt (struct creation *creation, const char *id, struct berth_sandbox **out, st
   if (berth_store_load (host->store, id, 0, &record, &missing) != 0)
     {
       if (missing.code == BERTH_E_SANDBOX_NOT_FOUND)
-        {
-          berth_lock_remove (host, id, &lock);
-          return 1;
-        }
+        return 1;
       if (error != NULL)
         *error = missing;
       return -1;
@@ -223,12 +218,7 @@ adopt (struct creation *creation, const char *id, struct berth_sandbox **out, st
       || berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
     return -1;
   if (outcome.outcome == BERTH_OUTCOME_CONFIRMED)
-    {
-      berth_lock_remove (host, id, &lock);
-      return 1;
-    }
-  if (outcome.outcome == BERTH_OUTCOME_NOTHING_NAMED)
-    berth_lock_remove (host, id, &lock);
+    return 1;
   return berth_error_set (error, BERTH_E_CREATE_INTERRUPTED, "the create of request %s was interrupted: %s",
                           creation->wish.options.request_id, outcome.detail);
 }
@@ -256,7 +246,6 @@ reserve (struct creation *creation, struct berth_sandbox **out, struct berth_err
         return 0;
       if (result == 1)
         continue;
-      berth_lock_remove (host, record->id, &creation->lock);
       return result == 0 ? 1 : -1;
     }
 }

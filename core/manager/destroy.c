@@ -237,13 +237,8 @@ berth_sandbox_destroy (struct berth_sandbox *sandbox, struct berth_destruction *
             *error = missing;
           return -1;
         }
-      berth_lock_remove (host, sandbox->record.id, &lock);
       say (out, BERTH_OUTCOME_CONFIRMED, "it was destroyed before");
       return 0;
     }
-  if (berth_destroy_record_locked (host, instance, &record, budget, out, error) != 0)
-    return -1;
-  if (out->outcome == BERTH_OUTCOME_CONFIRMED || out->outcome == BERTH_OUTCOME_NOTHING_NAMED)
-    berth_lock_remove (host, record.id, &lock);
-  return 0;
+  return berth_destroy_record_locked (host, instance, &record, budget, out, error);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/manager/ids.h"
 #include "core/registry/config.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/path.h"
@@ -78,22 +79,7 @@ find_state (struct berth_host *host, const struct berth_host_options *options, c
   if (realpath (wanted, resolved) == NULL)
     return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot resolve the state directory %s: %m", wanted);
   host->state_dir = strdup (resolved);
-  BERTH_AUTO_FREE char *locks = berth_path_join (resolved, "locks");
-  if (host->state_dir == NULL || locks == NULL)
-    return berth_no_memory (error);
-  return make_private (locks, "directory of locks", error);
-}
-
-/* Another state directory is another installation: it gets a runtime directory of its own, with
- * a short name however long its path is (FNV-1a). */
-static uint64_t
-short_hash (const char *text)
-{
-  uint64_t hash = UINT64_C (0xcbf29ce484222325);
-
-  for (; *text != '\0'; text++)
-    hash = (hash ^ (unsigned char) *text) * UINT64_C (0x100000001b3);
-  return hash;
+  return host->state_dir != NULL ? 0 : berth_no_memory (error);
 }
 
 static char *
@@ -108,6 +94,8 @@ runtime_base (void)
   return berth_string_format ("/tmp/berth-%u", (unsigned) geteuid ());
 }
 
+/* Another state directory is another installation: it gets a runtime directory of its own, with
+ * a short name however long its path is. */
 static int
 find_runtime (struct berth_host *host, const struct berth_host_options *options, const struct berth_config *config,
               bool usual, struct berth_error *error)
@@ -121,7 +109,7 @@ find_runtime (struct berth_host *host, const struct berth_host_options *options,
     return -1;
   else if (base != NULL)
     host->runtime_dir = usual ? BERTH_STEAL_POINTER (base)
-                              : berth_string_format ("%s/%012" PRIx64, base, short_hash (host->state_dir) >> 16);
+                              : berth_string_format ("%s/%012" PRIx64, base, berth_id_hash (host->state_dir) >> 16);
   if (host->runtime_dir == NULL)
     return berth_no_memory (error);
   if (host->runtime_dir[0] != '/' || strlen (host->runtime_dir) > BERTH_RUNTIME_DIR_MAX)

@@ -74,6 +74,16 @@ berth_native_id_is_valid (const char *id)
          && consists_of (id, 255, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-");
 }
 
+uint64_t
+berth_id_hash (const char *text)
+{
+  uint64_t hash = UINT64_C (0xcbf29ce484222325);
+
+  for (; *text != '\0'; text++)
+    hash = (hash ^ (unsigned char) *text) * UINT64_C (0x100000001b3);
+  return hash;
+}
+
 static int
 ambiguous (const char *name, const struct berth_store_ids *ids, struct berth_error *error)
 {

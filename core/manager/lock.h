@@ -21,7 +21,5 @@ int berth_lock_try (struct berth_host *host, const char *id, struct berth_lock *
 int berth_lock_take (struct berth_host *host, const char *id, int64_t milliseconds, struct berth_cancel *cancel,
                      struct berth_lock *lock, struct berth_error *error);
 void berth_lock_release (struct berth_lock *lock);
-/* Releases it for good: the sandbox is no more. */
-void berth_lock_remove (struct berth_host *host, const char *id, struct berth_lock *lock);
 
 #endif

@@ -48,12 +48,7 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
   if (taken <= 0)
     return taken;
   if (berth_store_load (host->store, id, 0, &record, error) != 0)
-    {
-      if (error->code != BERTH_E_SANDBOX_NOT_FOUND)
-        return -1;
-      berth_lock_remove (host, id, &lock);
-      return 0;
-    }
+    return error->code == BERTH_E_SANDBOX_NOT_FOUND ? 0 : -1;
   const char *why = abandoned_locked (&record);
   if (why == NULL)
     return 0;
@@ -61,8 +56,6 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
       || berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
     return -1;
   berth_host_logf (host, BERTH_LOG_INFO, "sandbox %s: %s: %s", id, why, outcome.detail);
-  if (outcome.outcome == BERTH_OUTCOME_CONFIRMED || outcome.outcome == BERTH_OUTCOME_NOTHING_NAMED)
-    berth_lock_remove (host, id, &lock);
   return 0;
 }
 

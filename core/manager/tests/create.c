@@ -20,13 +20,12 @@ create (const struct place *place, const struct berth_create_options *options, s
   return berth_sandbox_create (place->host, options, out, error);
 }
 
-/* No record, no sandbox, no lock. */
+/* No record, no sandbox. */
 static void
 check_empty (const struct place *place)
 {
   CU_ASSERT_EQUAL (place_records (place), 0);
   CU_ASSERT_EQUAL (place_sightings (place), 0);
-  CU_ASSERT_EQUAL (place_locks (place), 0);
 }
 
 static void
@@ -394,7 +393,6 @@ test_request_id (void)
   CU_ASSERT_STRING_EQUAL (berth_sandbox_id (first), berth_sandbox_id (second));
   CU_ASSERT_EQUAL (place_run (second, "exit 3", NULL), 3);
   CU_ASSERT_EQUAL (place_sightings (&place), 1);
-  CU_ASSERT_EQUAL (place_locks (&place), 1);
   berth_sandbox_close (second);
 }
 

@@ -1,6 +1,5 @@
 #include "core/manager/tests/place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,18 +111,6 @@ place_sightings (const struct place *place)
   berth_sightings_read (instance, &sightings);
   CU_ASSERT_TRUE (sightings.reached);
   return sightings.count;
-}
-
-size_t
-place_locks (const struct place *place)
-{
-  BERTH_AUTO_FREE char *path = berth_string_format ("%s/locks", place->state);
-  BERTH_AUTO_DIR DIR *directory = opendir (path);
-  size_t count = 0;
-
-  for (struct dirent *entry; directory != NULL && (entry = readdir (directory)) != NULL;)
-    count += entry->d_name[0] != '.';
-  return count;
 }
 
 int

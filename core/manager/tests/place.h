@@ -3,6 +3,8 @@
 #define CORE_MANAGER_TESTS_PLACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 
 #include "core/manager/manager.h"
 #include "sdk/base/tests/runner.h"
@@ -38,8 +40,6 @@ void place_faults (const struct place *place, const char *faults);
 size_t place_records (const struct place *place);
 /* How many sandboxes the backend holds, whoever they belong to. */
 size_t place_sightings (const struct place *place);
-/* Lock files that are left. */
-size_t place_locks (const struct place *place);
 
 /* Runs a shell line; its status as a shell tells it, or -1. */
 int place_run (struct berth_sandbox *sandbox, const char *line, struct berth_error *error);
