@@ -48,6 +48,17 @@ if command -v bash >/dev/null; then
   expect_text 'a choice is completed' "$(complete berth run --net d)" deny
 fi
 
+# The n-th piece of C in the README.
+piece () {
+  awk -v wanted="$1" '/^```c$/ { count++; inside = 1; next } /^```$/ { inside = 0 } inside && count == wanted' \
+    "$BERTH_TEST_SRCDIR/README.md"
+}
+for number in 1 2; do
+  piece $number >"$place/piece.c"
+  expect_status "piece $number of the README compiles" 0 ${CC:-cc} -std=gnu17 -Wall -Wextra -Werror -fsyntax-only \
+    -I"$BERTH_TEST_SRCDIR/sdk/include" "$place/piece.c"
+done
+
 missing_commands () {
   core/cli/berth help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r word; do
     grep -q "^\.SS.*berth $word" docs/berth.1 || echo "$word"
