@@ -11,13 +11,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The kernel's own call, since the C library keeps two or three signals to itself: glibc's
+ * posix_spawn starts every program with those ignored, and musl's signal refuses to set them.
+ * An action that is all zero is SIG_DFL. */
+static void
+set_default_action (int number)
+{
+  static const uint64_t action[8];
+
+  syscall (SYS_rt_sigaction, number, action, NULL, (size_t) _NSIG / 8);
+}
+
 void
 harden_signals (void)
 {
   sigset_t set;
 
   for (int number = 1; number < NSIG; number++)
-    signal (number, SIG_DFL);
+    set_default_action (number);
   sigemptyset (&set);
   sigaddset (&set, SIGCHLD);
   sigprocmask (SIG_SETMASK, &set, NULL);
