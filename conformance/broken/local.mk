@@ -46,3 +46,8 @@ check_PROGRAMS += %D%/traps
 TESTS += %D%/traps
 %C%_traps_SOURCES = %D%/traps.c
 %C%_traps_LDADD = $(BROKEN_TEST_LIBS) $(LTDL_LIBS)
+
+check_PROGRAMS += %D%/instances
+TESTS += %D%/instances
+%C%_instances_SOURCES = %D%/instances.c
+%C%_instances_LDADD = $(BROKEN_TEST_LIBS)

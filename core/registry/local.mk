@@ -8,3 +8,16 @@ noinst_LTLIBRARIES += %D%/libregistry.la
 # The host knows no backend by name: which one it takes when nobody says is the build's choice.
 %C%_libregistry_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS) -DBERTH_DEFAULT_BACKEND='"ns"'
 %C%_libregistry_la_LIBADD = $(LTDL_LIBS)
+
+check_LTLIBRARIES += %D%/tests/libcomplete.la
+%C%_tests_libcomplete_la_SOURCES = %D%/tests/complete.c %D%/tests/complete.h
+REGISTRY_TEST_LIBS = %D%/tests/libcomplete.la %D%/libregistry.la $(TEST_LIBS)
+
+check_PROGRAMS += %D%/tests/call %D%/tests/check %D%/tests/config
+TESTS += %D%/tests/call %D%/tests/check %D%/tests/config
+%C%_tests_call_SOURCES = %D%/tests/call.c
+%C%_tests_call_LDADD = $(REGISTRY_TEST_LIBS)
+%C%_tests_check_SOURCES = %D%/tests/check.c
+%C%_tests_check_LDADD = $(REGISTRY_TEST_LIBS)
+%C%_tests_config_SOURCES = %D%/tests/config.c
+%C%_tests_config_LDADD = $(REGISTRY_TEST_LIBS)
