@@ -140,98 +140,6 @@ test_living_creator (void)
   berth_sandbox_cleanup (&sandbox);
 }
 
-static void
-own_and_wait (const struct place *place, int number)
-{
-  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
-  struct berth_sandbox *sandbox = NULL;
-
-  (void) number;
-  options.owned = 1;
-  if (berth_sandbox_create (own_host (place), &options, &sandbox, NULL) != 0)
-    _exit (1);
-  pause ();
-}
-
-static void
-wait_for_record (const struct place *place, int64_t state)
-{
-  for (int i = 0; i < 500; i++)
-    {
-      BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
-      BERTH_AUTO_RECORD struct berth_record record = { 0 };
-      berth_store_list (place->host->store, NULL, NULL, &ids, NULL);
-      if (ids.count > 0 && berth_store_load (place->host->store, ids.items[0], 0, &record, NULL) == 0
-          && record.state == state)
-        return;
-      berth_clock_sleep_ms (10);
-    }
-  CU_FAIL ("the record never came");
-}
-
-static void
-test_owner_dies (void)
-{
-  PLACE place;
-
-  place_make (&place, "fake");
-  place_open (&place);
-  pid_t pid = place_start (own_and_wait, &place, 0);
-  wait_for_record (&place, BERTH_RECORD_RUNNING);
-  berth_sweep (place.host);
-  CU_ASSERT_EQUAL (place_records (&place), 1);
-  kill (pid, SIGKILL);
-  place_end (pid);
-  berth_host_close (BERTH_STEAL_POINTER (place.host));
-  check_swept (&place);
-}
-
-static void
-live_for_ever (const struct place *place, int number)
-{
-  struct berth_host *host = own_host (place);
-
-  (void) number;
-  for (;;)
-    {
-      struct berth_sandbox *sandbox = NULL;
-      if (berth_sandbox_create (host, NULL, &sandbox, NULL) != 0)
-        _exit (1);
-      if (place_run (sandbox, "true", NULL) != 0)
-        _exit (1);
-      berth_sandbox_cleanup (&sandbox);
-    }
-}
-
-/* At random: what is on record afterwards runs, or is swept. */
-static void
-test_anywhere (void)
-{
-  PLACE place;
-  unsigned seed = (unsigned) getpid ();
-
-  place_make (&place, "fake");
-  for (int round = 0; round < 20; round++)
-    {
-      pid_t pid = place_start (live_for_ever, &place, 0);
-      berth_clock_sleep_ms (10 + rand_r (&seed) % 30);
-      kill (pid, SIGKILL);
-      CU_ASSERT_TRUE (WIFSIGNALED (place_end (pid)));
-      place_open (&place);
-      berth_sweep (place.host);
-      CU_ASSERT_TRUE (place_records (&place) <= 1);
-      CU_ASSERT_EQUAL (place_records (&place), place_sightings (&place));
-      struct berth_sandbox *sandbox = NULL;
-      if (berth_sandbox_open (place.host, "sb-", &sandbox, NULL) == 0)
-        {
-          CU_ASSERT_EQUAL (place_run (sandbox, "exit 6", NULL), 6);
-          berth_sandbox_cleanup (&sandbox);
-        }
-      berth_host_close (BERTH_STEAL_POINTER (place.host));
-      check_swept (&place);
-    }
-}
-
 int
 main (void)
 {
@@ -240,8 +148,6 @@ main (void)
     { "L08 a destroyer killed at every step", test_destroy_steps },
     { "L14 a request repeated after a crash at every step", test_request_after_crash },
     { "one that is being created is left alone", test_living_creator },
-    { "an owned sandbox whose owner is killed", test_owner_dies },
-    { "kill -9 at any moment", test_anywhere },
     { NULL, NULL },
   };
 

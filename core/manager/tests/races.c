@@ -16,30 +16,6 @@ fail (const char *what, const struct berth_error *error)
   _exit (1);
 }
 
-static void
-live (const struct place *place, int number)
-{
-  struct berth_error error = { 0 };
-  struct berth_host *host = place_host (place, "me", &error);
-
-  if (host == NULL)
-    fail ("open", &error);
-  for (int i = 0; i < 5; i++)
-    {
-      BERTH_AUTO_FREE char *line = berth_string_format ("exit %d", 10 + number);
-      struct berth_sandbox *sandbox = NULL;
-      struct berth_destruction outcome;
-      if (berth_sandbox_create (host, NULL, &sandbox, &error) != 0)
-        fail ("create", &error);
-      if (place_run (sandbox, line, &error) != 10 + number)
-        fail ("run", &error);
-      if (berth_sandbox_destroy (sandbox, &outcome, &error) != 0 || outcome.outcome != BERTH_OUTCOME_CONFIRMED)
-        fail (outcome.detail, &error);
-      berth_sandbox_close (sandbox);
-    }
-  berth_host_close (host);
-}
-
 static int
 run_all (void (*work) (const struct place *place, int number), const struct place *place, int statuses[PROCESSES])
 {
@@ -54,25 +30,6 @@ run_all (void (*work) (const struct place *place, int number), const struct plac
       good += statuses[i] == 0;
     }
   return good;
-}
-
-static void
-check_empty (struct place *place)
-{
-  place_open (place);
-  CU_ASSERT_EQUAL (place_records (place), 0);
-  CU_ASSERT_EQUAL (place_sightings (place), 0);
-}
-
-static void
-test_processes (void)
-{
-  PLACE place;
-  int statuses[PROCESSES];
-
-  place_make (&place, "fake");
-  CU_ASSERT_EQUAL (run_all (live, &place, statuses), PROCESSES);
-  check_empty (&place);
 }
 
 /* 0 made it, 2 the name was taken. */
@@ -239,7 +196,6 @@ int
 main (void)
 {
   static const struct berth_test tests[] = {
-    { "L14 eight processes create, run and destroy", test_processes },
     { "L14 eight processes want one name", test_one_name },
     { "L14 eight processes make one request", test_one_request },
     { "eight processes want three places", test_quota },

@@ -1,0 +1,347 @@
+/* The whole way through on each backend: many processes at once, and death at any moment. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/manager/sweep.h"
+#include "core/manager/tests/place.h"
+#include "sdk/base/buffer.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/string.h"
+
+#define PROCESSES 8
+
+/* `ns` needs root. */
+static bool
+can_use (const char *backend)
+{
+  if (strcmp (backend, "ns") != 0 || geteuid () == 0)
+    return true;
+  berth_test_skip ("needs root");
+  return false;
+}
+
+/* A host of the child's own: nothing of the parent's is used after the fork. */
+static struct berth_host *
+own_host (const struct place *place)
+{
+  struct berth_error error = { 0 };
+  struct berth_host *host = place_host (place, "me", &error);
+
+  if (host == NULL)
+    {
+      fprintf (stderr, "%s\n", error.message);
+      _exit (9);
+    }
+  return host;
+}
+
+/* Nothing is left once a host has looked. */
+static void
+check_swept (struct place *place)
+{
+  place_open (place);
+  berth_sweep (place->host);
+  CU_ASSERT_EQUAL (place_records (place), 0);
+  CU_ASSERT_EQUAL (place_sightings (place), 0);
+  berth_host_close (BERTH_STEAL_POINTER (place->host));
+}
+
+/* ---- one after the other ---- */
+
+static int
+take_text (void *context, const void *bytes, size_t size)
+{
+  return berth_buffer_append (context, bytes, size);
+}
+
+struct text
+{
+  const char *rest;
+};
+
+static int64_t
+give_text (void *context, void *to, size_t size)
+{
+  struct text *text = context;
+  size_t count = strnlen (text->rest, size);
+
+  memcpy (to, text->rest, count);
+  text->rest += count;
+  return (int64_t) count;
+}
+
+static void
+use_all (const char *backend)
+{
+  PLACE place;
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_error error = { 0 };
+  struct berth_destruction outcome = { 0 };
+  struct text text = { "from outside\n" };
+  BERTH_AUTO_BUFFER struct berth_buffer got = { 0 };
+
+  if (!can_use (backend))
+    return;
+  place_make (&place, backend);
+  place_open (&place);
+  if (berth_sandbox_create (place.host, NULL, &sandbox, &error) != 0)
+    fprintf (stderr, "     %s\n", error.message);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (sandbox);
+  CU_ASSERT_EQUAL (berth_file_write (sandbox, "a", NULL, 13, give_text, &text, &error), 0);
+  CU_ASSERT_EQUAL (place_run (sandbox, "cat a > b; exit 7", &error), 7);
+  CU_ASSERT_EQUAL (berth_file_read (sandbox, "b", NULL, take_text, &got, &error), 0);
+  CU_ASSERT_STRING_EQUAL (berth_buffer_string (&got), "from outside\n");
+  /* another host reaches the same one, as another process would */
+  struct berth_host *host = place_host (&place, "me", NULL);
+  struct berth_sandbox *found = NULL;
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (host, berth_sandbox_id (sandbox), &found, NULL), 0);
+  CU_ASSERT_EQUAL (place_run (found, "exit 8", &error), 8);
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (found, &outcome, &error), 0);
+  CU_ASSERT_EQUAL (outcome.outcome, BERTH_OUTCOME_CONFIRMED);
+  CU_ASSERT_EQUAL (place_run (sandbox, "true", &error), -1);
+  CU_ASSERT_TRUE (error.code == BERTH_E_SANDBOX_NOT_FOUND || error.code == BERTH_E_UNREACHABLE);
+  berth_sandbox_close (found);
+  berth_sandbox_close (sandbox);
+  berth_host_close (host);
+  CU_ASSERT_EQUAL (place_sightings (&place), 0);
+}
+
+/* ---- many at once ---- */
+
+static void
+fail (const char *what, const struct berth_error *error)
+{
+  fprintf (stderr, "     %s: %s: %s\n", what, berth_error_name (error->code), error->message);
+  _exit (1);
+}
+
+static void
+live (const struct place *place, int number)
+{
+  struct berth_error error = { 0 };
+  struct berth_host *host = own_host (place);
+
+  for (int i = 0; i < 5; i++)
+    {
+      BERTH_AUTO_FREE char *line = berth_string_format ("exit %d", 10 + number);
+      struct berth_sandbox *sandbox = NULL;
+      struct berth_destruction outcome;
+      if (berth_sandbox_create (host, NULL, &sandbox, &error) != 0)
+        fail ("create", &error);
+      if (place_run (sandbox, line, &error) != 10 + number)
+        fail ("run", &error);
+      if (berth_sandbox_destroy (sandbox, &outcome, &error) != 0 || outcome.outcome != BERTH_OUTCOME_CONFIRMED)
+        fail (outcome.detail, &error);
+      berth_sandbox_close (sandbox);
+    }
+  berth_host_close (host);
+}
+
+static void
+many_processes (const char *backend)
+{
+  PLACE place;
+  pid_t pids[PROCESSES];
+
+  if (!can_use (backend))
+    return;
+  place_make (&place, backend);
+  for (int i = 0; i < PROCESSES; i++)
+    pids[i] = place_start (live, &place, i);
+  for (int i = 0; i < PROCESSES; i++)
+    CU_ASSERT_EQUAL (place_end (pids[i]), 0);
+  check_swept (&place);
+}
+
+/* ---- death ---- */
+
+static void
+own_and_wait (const struct place *place, int number)
+{
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  struct berth_sandbox *sandbox = NULL;
+
+  (void) number;
+  options.owned = 1;
+  if (berth_sandbox_create (own_host (place), &options, &sandbox, NULL) != 0)
+    _exit (1);
+  pause ();
+}
+
+static void
+wait_for_record (const struct place *place, int64_t state)
+{
+  for (int i = 0; i < 500; i++)
+    {
+      BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
+      BERTH_AUTO_RECORD struct berth_record record = { 0 };
+      berth_store_list (place->host->store, NULL, NULL, &ids, NULL);
+      if (ids.count > 0 && berth_store_load (place->host->store, ids.items[0], 0, &record, NULL) == 0
+          && record.state == state)
+        return;
+      berth_clock_sleep_ms (10);
+    }
+  CU_FAIL ("the record never came");
+}
+
+static void
+note_state (void *context, const struct berth_sandbox_info *info)
+{
+  snprintf (context, 16, "%s", info->state);
+}
+
+/* By itself, before any host comes by. */
+static void
+check_ends (struct place *place)
+{
+  BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
+  struct berth_sandbox *sandbox = NULL;
+  char state[16] = "running";
+  int64_t deadline = berth_clock_monotonic_ms () + 5000;
+
+  CU_ASSERT_EQUAL (berth_store_list (place->host->store, NULL, NULL, &ids, NULL), 0);
+  CU_ASSERT_EQUAL_FATAL (ids.count, 1);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place->host, ids.items[0], &sandbox, NULL), 0);
+  while (strcmp (state, "running") == 0 && berth_clock_monotonic_ms () < deadline)
+    {
+      berth_clock_sleep_ms (20);
+      CU_ASSERT_EQUAL (berth_sandbox_inspect (sandbox, note_state, state, NULL), 0);
+    }
+  CU_ASSERT_STRING_NOT_EQUAL (state, "running");
+  berth_sandbox_close (sandbox);
+}
+
+static void
+owner_dies (const char *backend)
+{
+  PLACE place;
+
+  if (!can_use (backend))
+    return;
+  place_make (&place, backend);
+  place_open (&place);
+  pid_t pid = place_start (own_and_wait, &place, 0);
+  wait_for_record (&place, BERTH_RECORD_RUNNING);
+  berth_sweep (place.host);
+  CU_ASSERT_EQUAL (place_records (&place), 1);
+  kill (pid, SIGKILL);
+  place_end (pid);
+  check_ends (&place);
+  berth_host_close (BERTH_STEAL_POINTER (place.host));
+  check_swept (&place);
+}
+
+static void
+live_for_ever (const struct place *place, int number)
+{
+  struct berth_host *host = own_host (place);
+
+  (void) number;
+  for (;;)
+    {
+      struct berth_sandbox *sandbox = NULL;
+      if (berth_sandbox_create (host, NULL, &sandbox, NULL) != 0)
+        _exit (1);
+      if (place_run (sandbox, "true", NULL) != 0)
+        _exit (1);
+      berth_sandbox_cleanup (&sandbox);
+    }
+}
+
+/* At random: what is on record afterwards runs, or is swept. */
+static void
+die_anywhere (const char *backend)
+{
+  PLACE place;
+  unsigned seed = (unsigned) getpid ();
+
+  if (!can_use (backend))
+    return;
+  place_make (&place, backend);
+  for (int round = 0; round < 20; round++)
+    {
+      pid_t pid = place_start (live_for_ever, &place, 0);
+      berth_clock_sleep_ms (10 + rand_r (&seed) % 30);
+      kill (pid, SIGKILL);
+      CU_ASSERT_TRUE (WIFSIGNALED (place_end (pid)));
+      place_open (&place);
+      berth_sweep (place.host);
+      CU_ASSERT_TRUE (place_records (&place) <= 1);
+      CU_ASSERT_EQUAL (place_records (&place), place_sightings (&place));
+      struct berth_sandbox *sandbox = NULL;
+      if (berth_sandbox_open (place.host, "sb-", &sandbox, NULL) == 0)
+        {
+          CU_ASSERT_EQUAL (place_run (sandbox, "exit 6", NULL), 6);
+          berth_sandbox_cleanup (&sandbox);
+        }
+      berth_host_close (BERTH_STEAL_POINTER (place.host));
+      check_swept (&place);
+    }
+}
+
+static void
+test_use_fake (void)
+{
+  use_all ("fake");
+}
+
+static void
+test_use_ns (void)
+{
+  use_all ("ns");
+}
+
+static void
+test_processes_fake (void)
+{
+  many_processes ("fake");
+}
+
+static void
+test_processes_ns (void)
+{
+  many_processes ("ns");
+}
+
+static void
+test_owner_fake (void)
+{
+  owner_dies ("fake");
+}
+
+static void
+test_owner_ns (void)
+{
+  owner_dies ("ns");
+}
+
+static void
+test_anywhere_fake (void)
+{
+  die_anywhere ("fake");
+}
+
+static void
+test_anywhere_ns (void)
+{
+  die_anywhere ("ns");
+}
+
+int
+main (void)
+{
+  static const struct berth_test tests[] = {
+    { "L07 L12 create, use, reach and destroy, on fake", test_use_fake },
+    { "L07 L12 create, use, reach and destroy, on ns", test_use_ns },
+    { "L14 eight processes create, run and destroy, on fake", test_processes_fake },
+    { "L14 eight processes create, run and destroy, on ns", test_processes_ns },
+    { "an owned sandbox whose owner is killed, on fake", test_owner_fake },
+    { "an owned sandbox whose owner is killed, on ns", test_owner_ns },
+    { "L06 L27 kill -9 at any moment, on fake", test_anywhere_fake },
+    { "L06 L27 kill -9 at any moment, on ns", test_anywhere_ns },
+    { NULL, NULL },
+  };
+
+  return berth_test_main ("live", tests);
+}
