@@ -4,8 +4,20 @@ backend_LTLIBRARIES += %D%/berth-backend-ns.la
 %C%_berth_backend_ns_la_SOURCES = %D%/accounts.c %D%/accounts.h %D%/backend.c %D%/box.c %D%/cgroup.c %D%/cgroup_v1.c \
 	%D%/cgroup_v2.c %D%/child.c %D%/create.c %D%/destroy.c %D%/effective.c %D%/etc.c %D%/expiry.c %D%/handle.c \
 	%D%/ids.c %D%/inventory.c %D%/launch.c %D%/launch.h %D%/meta.c %D%/ns.h %D%/plan.c %D%/plan.h %D%/process.c \
-	%D%/root.c %D%/seccomp.c %D%/settings.c %D%/syscalls.c %D%/syscalls.h %D%/workspace.c
+	%D%/root.c %D%/seccomp.c %D%/settings.c %D%/syscalls.c %D%/syscalls.h
 %C%_berth_backend_ns_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
 %C%_berth_backend_ns_la_LDFLAGS = -module $(BACKEND_LDFLAGS)
 %C%_berth_backend_ns_la_LIBADD = $(AGENTLINK_LIBS)
 EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
+
+NS_TEST_SOURCES = %D%/tests/host.c %D%/tests/host.h
+check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits
+TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits
+%C%_tests_calls_SOURCES = %D%/tests/calls.c
+%C%_tests_calls_CFLAGS = -std=gnu17 -O1 -g $(WARNING_FLAGS)
+%C%_tests_isolation_SOURCES = %D%/tests/isolation.c $(NS_TEST_SOURCES)
+%C%_tests_isolation_LDADD = $(TEST_LIBS)
+%C%_tests_life_SOURCES = %D%/tests/life.c $(NS_TEST_SOURCES)
+%C%_tests_life_LDADD = $(TEST_LIBS)
+%C%_tests_limits_SOURCES = %D%/tests/limits.c $(NS_TEST_SOURCES)
+%C%_tests_limits_LDADD = $(TEST_LIBS)

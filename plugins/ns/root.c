@@ -151,7 +151,7 @@ make_dev (struct ns_plan *plan, const struct ns_limits *limits)
              ns_plan_text (plan, "mode=1777,size=%llu", (unsigned long long) limits->shm));
 }
 
-/* /tmp, /var/tmp and /run share one tmpfs and so one limit. */
+/* /tmp, /var/tmp, /run and root's home share one tmpfs and so one limit. */
 static void
 make_scratch (struct ns_plan *plan, const struct ns_limits *limits)
 {
@@ -163,6 +163,7 @@ make_scratch (struct ns_plan *plan, const struct ns_limits *limits)
     { "mnt/tmp", "tmp", 01777 },
     { "mnt/var-tmp", "var/tmp", 01777 },
     { "mnt/run", "run", 0755 },
+    { "mnt/root", "root", 0700 },
   };
 
   add_mount (plan, "tmpfs", "mnt", MS_NOSUID | MS_NODEV,

@@ -1,0 +1,76 @@
+/* host.h - the built plugin in a host that only records, with directories of its own. */
+#ifndef BERTH_PLUGINS_NS_TESTS_HOST_H
+#define BERTH_PLUGINS_NS_TESTS_HOST_H
+
+#include <berth/backend.h>
+#include <stdbool.h>
+
+#include "sdk/base/buffer.h"
+
+struct host
+{
+  const struct berth_backend *backend;
+  struct berth_state *state;
+  char top[64]; /* holds state, run and cache */
+  char directory[3][80];
+  char agent[512];     /* may be changed to make create fail */
+  int64_t uid_base;    /* 0: the default */
+  int64_t uid_count;
+  int next;
+};
+
+/* A call and what was recorded through it; one at a time for each thread. */
+struct host_call
+{
+  struct berth_call call; /* first */
+  uint32_t code;
+  char message[512];
+  char hint[256];
+  bool cancelled;
+  int64_t cancel_at; /* count of questions after which it is cancelled; 0: never */
+  int64_t asked;
+};
+
+/* Skips the test and returns false where ns cannot run. */
+bool host_start (struct host *host);
+/* Destroys what is left and removes the directories; fails the test when something stays. */
+void host_stop (struct host *host);
+void host_call_start (struct host *host, struct host_call *call);
+void host_close (struct host *host);
+int host_open (struct host *host, struct host_call *call);
+
+struct guest
+{
+  struct host *host;
+  char id[64];
+  struct berth_handle *handle;
+  struct berth_effective effective;
+  int created; /* how often the sink was told */
+  int told;
+  pid_t pid;   /* of the agent, from its record */
+};
+
+/* A specification with the bits that every host sets; more is added by the test. */
+struct berth_spec guest_spec (void);
+/* 0, or -1 with the reason in CALL. */
+int guest_create_in (struct host *host, struct guest *guest, const struct berth_spec *spec, struct host_call *call);
+/* The same, and failing fails the test. */
+bool guest_create (struct host *host, struct guest *guest, const struct berth_spec *spec);
+void guest_release (struct guest *guest);
+uint32_t guest_destroy (struct guest *guest);
+void guest_end (struct guest *guest);
+bool guest_is_present (struct guest *guest);
+bool guest_is_running (struct guest *guest);
+
+/* Runs /bin/sh -c SCRIPT as USER (NULL: the default).  The exit code, 128 + signal, or -1; what
+ * it wrote in OUT and ERR, each of which may be NULL. */
+int guest_run (struct guest *guest, const char *user, const char *script, struct berth_buffer *out,
+               struct berth_buffer *err, struct berth_exit *exit);
+/* Its standard output without the newline at its end, in memory that the next call reuses. */
+const char *guest_output (struct guest *guest, const char *script);
+bool guest_write (struct guest *guest, const char *path, const char *host_file, uint32_t mode);
+
+/* What stays on the machine: one line for each mount, cgroup, process of an agent's and directory. */
+void machine_state (struct berth_buffer *out);
+
+#endif
