@@ -6,7 +6,7 @@ set -eu
 # The folders that a file of FOLDER may include from, one pattern of `case` a line.
 may_include () {
   case $1 in
-    sdk/include) ;;
+    sdk/include) echo 'sdk/include/tests/*' ;;
     sdk/base) echo 'sdk/base/*' ;;
     sdk/agent) echo 'sdk/base/*'; echo 'sdk/agent/*' ;;
     sdk/*) echo 'sdk/*' ;;
