@@ -21,6 +21,8 @@ EXTRA_DIST += $(AGENT_CODE) $(AGENT_INCLUDED)
 	$(AGENT_CC) -std=gnu17 $(AM_CPPFLAGS) -DPACKAGE_VERSION='"$(PACKAGE_VERSION)"' $(WARNING_FLAGS) $(AGENT_CFLAGS) \
 	  -o $@ $$sources $(AGENT_LDFLAGS)
 
-check_PROGRAMS += %D%/tests/command
-TESTS += %D%/tests/command
+AGENT_TESTS = %D%/tests/command %D%/tests/files
+check_PROGRAMS += $(AGENT_TESTS)
+TESTS += $(AGENT_TESTS)
 %C%_tests_command_LDADD = $(AGENT_TEST_LIBS)
+%C%_tests_files_LDADD = $(AGENT_TEST_LIBS)

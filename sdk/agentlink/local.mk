@@ -8,3 +8,8 @@ AGENTLINK_LIBS = %D%/libagentlink.la sdk/archive/libarchiveio.la sdk/base/libbas
 check_LTLIBRARIES += %D%/tests/libsupport.la
 %C%_tests_libsupport_la_SOURCES = %D%/tests/support.c %D%/tests/support.h
 AGENT_TEST_LIBS = %D%/tests/libsupport.la %D%/libagentlink.la sdk/archive/libarchiveio.la $(TEST_LIBS)
+
+AGENTLINK_TESTS = %D%/tests/workspace
+check_PROGRAMS += $(AGENTLINK_TESTS)
+TESTS += $(AGENTLINK_TESTS)
+%C%_tests_workspace_LDADD = $(AGENT_TEST_LIBS)

@@ -40,7 +40,8 @@ load (void)
 #define LIBARCHIVE_FIND(name) complete = complete && find (handle, #name, &library.table.name);
   LIBARCHIVE_FUNCTIONS (LIBARCHIVE_FIND)
 #undef LIBARCHIVE_FIND
-  library.table.utf8 = newlocale (LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
+  library.table.writing = newlocale (LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
+  library.table.reading = newlocale (LC_CTYPE_MASK, "C", (locale_t) 0);
   library.complete = complete;
 }
 

@@ -58,7 +58,11 @@ struct berth_libarchive
 #define LIBARCHIVE_MEMBER(name) __typeof__ (name) *name;
   LIBARCHIVE_FUNCTIONS (LIBARCHIVE_MEMBER)
 #undef LIBARCHIVE_MEMBER
-  locale_t utf8; /* names are bytes: in this locale libarchive leaves them alone; 0 where there is none */
+  /* Names are bytes, which libarchive wants to convert.  Written in UTF-8 they go as they are, and only
+   * those that are none are marked; read in UTF-8, decomposed letters would come out composed, but
+   * read in C they are left alone.  0 where there is no such locale. */
+  locale_t writing;
+  locale_t reading;
 };
 
 /* NULL after fail, with the package to install as the hint.  Stays loaded. */

@@ -186,7 +186,7 @@ check_end (struct berth_tar_reader *reader)
 int
 berth_tar_reader_next (struct berth_tar_reader *reader, struct berth_tar_member *member)
 {
-  locale_t before = uselocale (reader->library->utf8);
+  locale_t before = uselocale (reader->library->reading);
   int result;
 
   reader->number++;

@@ -146,7 +146,7 @@ berth_tar_writer_member (struct berth_tar_writer *writer, const struct berth_tar
   if (keep_runs (writer, member) < 0)
     return -1;
   fill_entry (writer, member);
-  before = uselocale (writer->library->utf8);
+  before = uselocale (writer->library->writing);
   result = writer->library->archive_write_header (writer->archive, writer->entry);
   uselocale (before);
   /* A warning: the name is no UTF-8 and was marked as bytes. */
