@@ -70,6 +70,5 @@ main (int argc, char **argv)
     status = cli_fail_output (&cli);
   berth_host_close (cli.host);
   cli_line_free (&cli.line);
-  /* The token stays: a signal may come as long as the process runs. */
-  return cli_signals_finish (status);
+  return cli_signals_finish (&cli, status);
 }

@@ -49,12 +49,13 @@ cli_signals_caught (void)
 }
 
 int
-cli_signals_finish (int status)
+cli_signals_finish (struct cli *cli, int status)
 {
   struct sigaction action = { .sa_handler = SIG_DFL };
   sigset_t set;
 
   atomic_store (&cancel_of_signals, NULL);
+  berth_cancel_free (BERTH_STEAL_POINTER (cli->cancel));
   if (caught == 0)
     return status;
   sigaction (caught, &action, NULL);

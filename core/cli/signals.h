@@ -12,7 +12,7 @@ int cli_signals_catch (struct cli *cli);
 int cli_signals_caught (void);
 
 /* Ends the process by the signal that came, so that a shell sees what it expects; else returns
- * STATUS.  To be called last. */
-int cli_signals_finish (int status);
+ * STATUS.  To be called last, when no other thread is left: it frees `cli->cancel`. */
+int cli_signals_finish (struct cli *cli, int status);
 
 #endif
