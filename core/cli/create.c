@@ -2,10 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "core/cli/end.h"
 #include "core/cli/output.h"
-#include "core/cli/signals.h"
-#include "core/cli/spec.h"
+#include "core/cli/sandbox.h"
 
 static int
 print_created (struct cli *cli, struct berth_sandbox *sandbox)
@@ -21,18 +19,10 @@ int
 cli_create (struct cli *cli)
 {
   CLI_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
-  struct cli_spec spec;
-  struct berth_error error;
-  int status = cli_signals_catch (cli);
+  int status = cli_make_sandbox (cli, false, &sandbox);
 
-  if (status == 0)
-    status = cli_spec_read (cli, &spec);
-  if (status == 0)
-    status = cli_open_host (cli);
   if (status != 0)
     return status;
-  if (berth_sandbox_create (cli->host, &spec.create, &sandbox, &error) < 0)
-    return cli_signals_caught () != 0 && error.code == BERTH_E_CANCELLED ? CLI_FAILED : cli_report (cli, &error);
   status = print_created (cli, sandbox);
-  return status == 0 || spec.create.request_id != NULL ? status : cli_end_sandbox (cli, sandbox, status);
+  return status == 0 || cli_given (&cli->line, CLI_REQUEST_ID) ? status : cli_end_sandbox (cli, sandbox, status);
 }

@@ -101,34 +101,35 @@ cli_fail_output (const struct cli *cli)
                    "cannot write standard output: %s", strerror (errno));
 }
 
-void
-cli_remark (const struct cli *cli, const char *format, ...)
+static void
+say_formatted (const char *format, va_list arguments)
 {
-  BERTH_AUTO_FREE char *text = NULL;
-  va_list arguments;
+  BERTH_AUTO_FREE char *text = berth_string_vformat (format, arguments);
 
-  if (cli->quiet || cli->json)
-    return;
-  va_start (arguments, format);
-  text = berth_string_vformat (format, arguments);
-  va_end (arguments);
   if (text != NULL)
     say ("berth: ", text, NULL);
 }
 
 void
-cli_tell (const struct cli *cli, const char *format, ...)
+cli_remark (const struct cli *cli, const char *format, ...)
 {
-  BERTH_AUTO_FREE char *text = NULL;
   va_list arguments;
 
-  if (!cli->verbose)
-    return;
   va_start (arguments, format);
-  text = berth_string_vformat (format, arguments);
+  if (!cli->quiet && !cli->json)
+    say_formatted (format, arguments);
   va_end (arguments);
-  if (text != NULL)
-    say ("berth: ", text, NULL);
+}
+
+void
+cli_tell (const struct cli *cli, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  if (cli->verbose)
+    say_formatted (format, arguments);
+  va_end (arguments);
 }
 
 bool

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/cli/end.h"
 #include "core/cli/output.h"
+#include "core/cli/sandbox.h"
 #include "sdk/base/buffer.h"
 
 struct removal

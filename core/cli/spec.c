@@ -18,17 +18,25 @@
 static void
 show_progress (void *context, const char *phase, uint64_t done, uint64_t total)
 {
+  struct cli_spec *spec = context;
   BERTH_AUTO_BUFFER struct berth_buffer line = { 0 };
 
   berth_buffer_append_string (&line, "\r\033[K");
-  if (phase != NULL && (total == 0 || done < total))
-    {
-      cli_text_escape (&line, phase, 0);
-      if (total > 0)
-        berth_buffer_appendf (&line, " %u%%", (unsigned int) ((double) done * 100.0 / (double) total));
-    }
-  if (line.error == 0)
-    (void) !write (STDERR_FILENO, line.data, line.size);
+  cli_text_escape (&line, phase, 0);
+  if (total > 0)
+    berth_buffer_appendf (&line, " %u%%", (unsigned int) ((double) done * 100.0 / (double) total));
+  if (line.error == 0 && write (STDERR_FILENO, line.data, line.size) > 0)
+    spec->shown = true;
+}
+
+void
+cli_spec_wipe_progress (struct cli_spec *spec)
+{
+  static const char wipe[] = "\r\033[K";
+
+  if (spec->shown)
+    (void) !write (STDERR_FILENO, wipe, sizeof wipe - 1);
+  spec->shown = false;
 }
 
 /* ---- environment ---- */
@@ -106,6 +114,7 @@ cli_spec_read (struct cli *cli, struct cli_spec *spec)
   if (status != 0)
     return status;
   *create = (struct berth_create_options) BERTH_CREATE_OPTIONS_INIT;
+  spec->shown = false;
   create->name = cli_text (line, CLI_NAME);
   create->backend = cli_text (line, CLI_BACKEND);
   create->image = cli_text (line, CLI_IMAGE);
@@ -126,6 +135,9 @@ cli_spec_read (struct cli *cli, struct cli_spec *spec)
     }
   create->cancel = cli->cancel;
   if (isatty (STDERR_FILENO) && !cli->quiet && !cli->json)
-    create->progress = show_progress;
+    {
+      create->progress = show_progress;
+      create->progress_context = spec;
+    }
   return 0;
 }

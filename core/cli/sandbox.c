@@ -1,6 +1,29 @@
-#include "core/cli/end.h"
+#include "core/cli/sandbox.h"
 
 #include "core/cli/output.h"
+#include "core/cli/signals.h"
+#include "core/cli/spec.h"
+
+int
+cli_make_sandbox (struct cli *cli, bool owned, struct berth_sandbox **out)
+{
+  struct cli_spec spec;
+  struct berth_error error;
+  int status = cli_signals_catch (cli);
+
+  if (status == 0)
+    status = cli_spec_read (cli, &spec);
+  if (status == 0)
+    status = cli_open_host (cli);
+  if (status != 0)
+    return status;
+  spec.create.owned = owned;
+  status = berth_sandbox_create (cli->host, &spec.create, out, &error);
+  cli_spec_wipe_progress (&spec);
+  if (status == 0)
+    return 0;
+  return cli_signals_caught () != 0 && error.code == BERTH_E_CANCELLED ? CLI_FAILED : cli_report (cli, &error);
+}
 
 bool
 cli_outcome_is_gone (uint32_t outcome)
