@@ -7,6 +7,9 @@
 
 #include "plugins/fake/fake.h"
 
+/* Everything there is but what is reserved, and what every backend has. */
+#define FAKE_CAPABILITIES ((BERTH_CAP_GPU << 1) - BERTH_CAP_PROBE)
+
 static const struct berth_setting settings[] = {
   { "faults", "BERTH_FAKE_FAULTS", NULL, "What goes wrong: POINT=ACTION[:ARGUMENT], separated by commas.", NULL,
     BERTH_SETTING_TEXT, 0 },
@@ -38,10 +41,7 @@ static const struct berth_backend backend = {
   .name = "fake",
   .version = PACKAGE_VERSION,
   .summary = "Scripted sandboxes that execute nothing, for tests",
-  .capabilities = BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY | BERTH_CAP_CORRELATED_CREATE
-                  | BERTH_CAP_PAUSE | BERTH_CAP_RESTART | BERTH_CAP_NETWORK_POLICY | BERTH_CAP_NETWORK_RULES
-                  | BERTH_CAP_NETWORK_UPDATE | BERTH_CAP_EGRESS_CREDENTIALS | BERTH_CAP_WORKSPACE_VOLUME
-                  | BERTH_CAP_FILE_WATCH | BERTH_CAP_GPU,
+  .capabilities = FAKE_CAPABILITIES,
   .flags = BERTH_BACKEND_EXECUTES_NOTHING,
   .concurrency = BERTH_PARALLEL,
   .claims = BERTH_ARRAY (claims),
@@ -56,11 +56,26 @@ static const struct berth_backend backend = {
   .correlation = &fake_correlation,
   .pause = &fake_pause,
   .restart = &fake_restart,
+  .processes = &fake_processes,
+  .dial = &fake_dial,
+  .endpoints = &fake_endpoints,
+  .signing = &fake_signing,
   .network = &fake_network,
   .network_update = &fake_network_update,
   .credentials = &fake_credentials,
+  .isolated = &fake_isolated,
+  .recovery = &fake_recovery,
+  .pool = &fake_pool,
+  .snapshots = &fake_snapshots,
+  .fork = &fake_fork,
+  .code = &fake_code,
+  .contexts = &fake_contexts,
   .volumes = &fake_volumes,
+  .metrics = &fake_metrics,
+  .diagnostics = &fake_diagnostics,
   .watch = &fake_watch,
+  .costs = &fake_costs,
+  .native = &fake_native,
 };
 
 const struct berth_backend *

@@ -140,6 +140,13 @@ do_ls (struct fake_shell *shell, char **arguments, size_t count)
   return fake_node_children (shell->call, &node, print_name, shell);
 }
 
+static int
+bad_argument (struct fake_shell *shell, const char *command)
+{
+  shell->status = 2;
+  return fake_shell_print (shell, BERTH_STDERR, "%s: not an argument that the fake shell knows\n", command);
+}
+
 /* --- words ------------------------------------------------------------------------------------------------- */
 
 static int
@@ -220,18 +227,15 @@ do_hostname (struct fake_shell *shell, char **arguments, size_t count)
 static int
 do_stty (struct fake_shell *shell, char **arguments, size_t count)
 {
-  return fake_shell_print (shell, BERTH_STDOUT, "%lld %lld\n", (long long) fake_number (shell->box->record, "rows"),
-                           (long long) fake_number (shell->box->record, "columns"));
+  const char *rows = fake_shell_variable (shell, "LINES", strlen ("LINES"));
+  const char *columns = fake_shell_variable (shell, "COLUMNS", strlen ("COLUMNS"));
+
+  if (rows == NULL || columns == NULL)
+    return bad_argument (shell, "stty");
+  return fake_shell_print (shell, BERTH_STDOUT, "%s %s\n", rows, columns);
 }
 
 /* --- time, amounts and ends ---------------------------------------------------------------------------- */
-
-static int
-bad_argument (struct fake_shell *shell, const char *command)
-{
-  shell->status = 2;
-  return fake_shell_print (shell, BERTH_STDERR, "%s: not an argument that the fake shell knows\n", command);
-}
 
 static int
 do_sleep (struct fake_shell *shell, char **arguments, size_t count)

@@ -5,6 +5,8 @@
 #include "plugins/fake/tree.h"
 #include "sdk/base/fd.h"
 
+#define DEPTH_MAX 2048 /* a path of the sandbox's has no more components */
+
 struct first
 {
   const char *path;
@@ -110,8 +112,7 @@ copy_directory (int from, const char *from_name, int to, const char *to_name, un
 
   if (dir == NULL)
     berth_cleanup_fd (&fd);
-  /* A path of the sandbox's has at most 2048 components. */
-  if (dir == NULL || depth > 2048 || mkdirat (to, to_name, 0700) < 0)
+  if (dir == NULL || depth >= DEPTH_MAX || mkdirat (to, to_name, 0700) < 0)
     return -1;
   target = openat (to, to_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   while (target >= 0 && (entry = readdir (dir)) != NULL)
@@ -125,4 +126,34 @@ int
 fake_tree_copy (struct berth_call *call, int from, const char *from_name, int to, const char *to_name)
 {
   return copy_directory (from, from_name, to, to_name, 0) < 0 ? fake_failed (call, "copy a stored tree") : 0;
+}
+
+static int
+add_bytes (int directory, const char *name, unsigned int depth, uint64_t *bytes)
+{
+  int fd = openat (directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  BERTH_AUTO_DIR DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  struct dirent *entry;
+  struct stat status;
+
+  if (dir == NULL)
+    berth_cleanup_fd (&fd);
+  while (dir != NULL && depth < DEPTH_MAX && (entry = readdir (dir)) != NULL)
+    {
+      if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
+        continue;
+      if (fstatat (dirfd (dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return -1;
+      if (S_ISDIR (status.st_mode) && add_bytes (dirfd (dir), entry->d_name, depth + 1, bytes) < 0)
+        return -1;
+      if (S_ISREG (status.st_mode) && status.st_size > FAKE_HEADER)
+        *bytes += (uint64_t) status.st_size - FAKE_HEADER;
+    }
+  return dir == NULL || depth >= DEPTH_MAX ? -1 : 0;
+}
+
+int
+fake_tree_bytes (struct berth_call *call, int directory, const char *name, uint64_t *bytes)
+{
+  return add_bytes (directory, name, 0, bytes) < 0 ? fake_failed (call, "add up a stored tree") : 0;
 }

@@ -113,16 +113,24 @@ make_record (struct create *create, struct fake_box *box)
 static int
 make_files (struct create *create, struct fake_box *box)
 {
-  const char *folder = create->origin->snapshot != NULL ? "snapshots" : "sandboxes";
-  const char *name = create->origin->snapshot != NULL ? create->origin->snapshot : create->origin->sandbox;
-  BERTH_AUTO_FREE char *path = NULL;
+  const char *snapshot = create->origin->snapshot;
+  const char *name = snapshot != NULL ? snapshot : create->origin->sandbox;
+  const char *folder = snapshot != NULL ? "snapshots" : "sandboxes";
+  BERTH_AUTO_FREE char *tree = NULL;
+  BERTH_AUTO_FREE char *processes = NULL;
 
   if (name == NULL)
     return fake_tree_make (create->call, box);
-  path = berth_string_format ("%s/%s/tree", folder, name);
-  if (path == NULL)
+  tree = berth_string_format ("%s/%s/tree", folder, name);
+  processes = berth_string_format ("%s/%s/processes", folder, name);
+  if (tree == NULL || processes == NULL)
     return fake_failed (create->call, "copy a stored tree");
-  return fake_tree_copy (create->call, create->state->directory, path, box->directory, "tree");
+  if (fake_tree_copy (create->call, create->state->directory, tree, box->directory, "tree") < 0)
+    return -1;
+  /* A snapshot has processes when it is one of memory; they go on where they were. */
+  if (snapshot == NULL || faccessat (create->state->directory, processes, F_OK, 0) < 0)
+    return 0;
+  return fake_tree_copy (create->call, create->state->directory, processes, box->directory, "processes");
 }
 
 /* An OWNED sandbox ends when the lock on this file does. */

@@ -6,7 +6,7 @@
  *   lock                  flock: one reader or writer of facts at a time
  *   faults, clock         override the settings of these names, for tests that change them
  *   sandboxes/ID/         one sandbox: record.json (its facts), tree/ (its files, see tree.h),
- *                         secrets.json, processes/, journal, events, owner
+ *                         secrets.json, processes/, contexts/, journal, events, owner
  *   snapshots/ID/         record.json and tree/
  *   pools/NAME.json, volumes/NAME/, ledger
  *
@@ -33,7 +33,6 @@ struct berth_state
   uint32_t tier;
   int clock; /* -1: the machine's; else a file with milliseconds, read each time */
   int64_t price;
-  int64_t settle_ms;
   const char *faults; /* the settings' texts, the host's */
   const char *script;
   const char *gpu;
@@ -163,12 +162,22 @@ void fake_handle_free (struct berth_handle *handle); /* NULL is allowed */
 /* Tells native id and private data of a sandbox, as `created` wants them. */
 int fake_tell_created (const struct berth_create_sink *sink, const char *id, const char *token);
 
+/* --- dial.c ----------------------------------------------------------------------------------------------- */
+
+/* INVALID_REQUEST, or POLICY_DENIED when the specification lists ports and not this one. */
+int fake_port_check (struct berth_call *call, struct fake_box *box, uint32_t port);
+
 /* --- network.c ------------------------------------------------------------------------------------------ */
 
 int fake_policy_check (struct berth_call *call, struct berth_state *state, const struct berth_policy *policy);
 struct berth_json *fake_policy_to_json (const struct berth_policy *policy);
 /* Whether the policy of a sandbox lets it reach HOST:PORT; a denial is recorded. */
 int fake_policy_admits (struct fake_box *box, const char *host, uint32_t port);
+
+/* --- processes.c ----------------------------------------------------------------------------------------- */
+
+/* Ends every process session of a sandbox, as stop does. */
+int fake_processes_end (struct berth_call *call, struct fake_box *box);
 
 /* --- journal.c: changes of files, for watch ----------------------------------------------------------- */
 

@@ -61,6 +61,9 @@ fake_pause_one (struct berth_call *call, struct berth_state *state, const struct
       || (options != NULL && BERTH_REFUSE_UNKNOWN (call, OPTIONS, options->asks, 0) < 0)
       || fake_point (call, state, "pause.pause") < 0 || fake_box_for_native (call, state, native, &box) < 0)
     return -1;
+  if (fake_number (box.record, "life") == BERTH_LIFE_RUNNING
+      && berth_json_set_int64 (box.record, "paused", fake_now_ms (state)) < 0)
+    return fake_failed (call, "write a record");
   return change_life (call, &box, BERTH_LIFE_RUNNING, 0, BERTH_LIFE_PAUSED, "pause");
 }
 
@@ -72,6 +75,13 @@ fake_resume (struct berth_call *call, struct berth_state *state, const struct be
   if (fake_needs (call, state, BERTH_CAP_PAUSE, "PAUSE") < 0 || fake_point (call, state, "pause.resume") < 0
       || fake_box_for_native (call, state, native, &box) < 0)
     return -1;
+  /* What was paused is no time that its processes lived through. */
+  if (fake_number (box.record, "life") == BERTH_LIFE_PAUSED
+      && berth_json_set_int64 (box.record, "pauses",
+                               fake_number (box.record, "pauses") + fake_now_ms (state)
+                                   - fake_number (box.record, "paused"))
+             < 0)
+    return fake_failed (call, "write a record");
   return change_life (call, &box, BERTH_LIFE_PAUSED, 0, BERTH_LIFE_RUNNING, "resume");
 }
 
@@ -87,7 +97,8 @@ fake_stop (struct berth_call *call, struct berth_state *state, const struct bert
     return -1;
   /* Handles of before are told by the number of the boot. */
   if (fake_number (box.record, "life") != BERTH_LIFE_STOPPED
-      && berth_json_set_int64 (box.record, "boot", fake_number (box.record, "boot") + 1) < 0)
+      && (fake_processes_end (call, &box) < 0
+          || berth_json_set_int64 (box.record, "boot", fake_number (box.record, "boot") + 1) < 0))
     return fake_failed (call, "write a record");
   return change_life (call, &box, BERTH_LIFE_RUNNING, BERTH_LIFE_PAUSED, BERTH_LIFE_STOPPED, "stop");
 }

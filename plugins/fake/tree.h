@@ -73,6 +73,9 @@ int fake_tree_make (struct berth_call *call, struct fake_box *box);
 /* Copies a folder of ours with everything below, links of the host's excepted. */
 int fake_tree_copy (struct berth_call *call, int from, const char *from_name, int to, const char *to_name);
 
+/* Adds up the sizes of the files in a tree. */
+int fake_tree_bytes (struct berth_call *call, int directory, const char *name, uint64_t *bytes);
+
 /* --- names.c -------------------------------------------------------------------------------------- */
 
 void fake_name_encode (const char *name, size_t size, char host[FAKE_HOST_NAME]);
