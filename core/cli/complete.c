@@ -146,6 +146,8 @@ append_zsh (struct berth_buffer *out)
                                    "# Completion of berth for zsh, made by `berth completion zsh`: the one for bash, as zsh reads it.\n"
                                    "autoload -U +X bashcompinit && bashcompinit\n");
   append_bash (out);
+  /* From a folder of fpath it is loaded in the middle of the first completion, which it then makes. */
+  berth_buffer_append_string (out, "[[ ${funcstack[1]} = _berth ]] && _bash_complete -o default -F _berth\n");
 }
 
 static void
