@@ -147,7 +147,7 @@ append_zsh (struct berth_buffer *out)
                                    "autoload -U +X bashcompinit && bashcompinit\n");
   append_bash (out);
   /* From a folder of fpath it is loaded in the middle of the first completion, which it then makes. */
-  berth_buffer_append_string (out, "[[ ${funcstack[1]} = _berth ]] && _bash_complete -o default -F _berth\n");
+  berth_buffer_append_string (out, "if [[ ${funcstack[1]} = _berth ]]; then _bash_complete -o default -F _berth; fi\n");
 }
 
 static void
