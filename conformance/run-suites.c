@@ -95,12 +95,14 @@ take_failure (char *text)
 static void
 take_line (const struct item *item, char *line)
 {
+  const char *text = line + 1 + strspn (line + 1, ":0 ");
+
   if (line[0] == 'F')
     take_failure (line + 1);
   else if (line[0] == 'S')
-    berth_test_skip (line + 1 + strspn (line + 1, ":0 "));
+    berth_test_skip (text);
   else if (line[0] == 'N' || line[0] == 'W')
-    printf ("     %s: %s: %s\n", item->clause->id, line[0] == 'N' ? "not applicable" : "warning", line + 1);
+    printf ("     %s: %s: %s\n", item->clause->id, line[0] == 'N' ? "not applicable" : "warning", text);
 }
 
 static void

@@ -71,7 +71,7 @@ suite_f08 (struct suite_context *suite)
   int64_t started;
 
   suite_sh (box, &ran, 0,
-            "mkdir -p s/t; cd s; printf content > f; ln -s f one; ln -s ../s/one t/two; ln -s /workspace/s/f three; "
+            "mkdir -p s/t; cd s; printf content > f; ln -s f one; ln -s ../one t/two; ln -s /workspace/s/f three; "
             "mkfifo pipe; ln -s loop loop; ln -s /dev/zero zero; "
             "perl -e 'use IO::Socket::UNIX; IO::Socket::UNIX->new (Local => \"socket\", Listen => 1) or die' "
             "2>/dev/null || ln -s pipe socket");
