@@ -47,8 +47,8 @@ plain_facts_write (const struct plain_box *box, const struct plain_facts *facts)
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
   BERTH_AUTO_FD int directory = open_box (box);
 
-  berth_buffer_appendf (&text, "%s\n%s\n%s\n%" PRIu64 " %" PRIu64 " %d\n", facts->sandbox_id, facts->assignment_id,
-                        facts->installation_id, facts->enforced, facts->started, (int) facts->pid);
+  berth_buffer_appendf (&text, "%s\n%s\n%s\n%" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu64 " %d\n", facts->sandbox_id, facts->assignment_id,
+                        facts->installation_id, facts->enforced, facts->file_size, facts->open_files, facts->started, (int) facts->pid);
   if (directory < 0 || text.error != 0)
     return -1;
   return berth_fs_replace (directory, "facts", text.data, text.size, 0600);
@@ -64,9 +64,11 @@ plain_facts_read (const struct plain_box *box, struct plain_facts *facts)
   if (directory < 0 || berth_fs_read (directory, "facts", &text, FACTS_MAXIMUM) < 0)
     return -1;
   *facts = (struct plain_facts) { 0 };
-  if (sscanf (berth_buffer_string (&text), "%255[^\n]\n%255[^\n]\n%255[^\n]\n%" SCNu64 " %" SCNu64 " %d",
-              facts->sandbox_id, facts->assignment_id, facts->installation_id, &facts->enforced, &facts->started, &pid)
-      != 6)
+  if (sscanf (berth_buffer_string (&text), "%255[^\n]\n%255[^\n]\n%255[^\n]\n%" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu64
+              " %d",
+              facts->sandbox_id, facts->assignment_id, facts->installation_id, &facts->enforced, &facts->file_size,
+              &facts->open_files, &facts->started, &pid)
+      != 8)
     {
       errno = EBADMSG;
       return -1;

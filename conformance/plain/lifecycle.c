@@ -64,6 +64,21 @@ ping (struct berth_call *call, struct berth_state *state, const struct berth_tex
 
 /* ---- what a specification gets ---- */
 
+/* Everything is allowed here, so that is what can be enforced. */
+static uint64_t
+enforced_of (const struct berth_spec *spec)
+{
+  return spec->asks & (PLAIN_ENFORCED | BERTH_SPEC_NETWORK);
+}
+
+static int
+refuse (struct berth_call *call, uint32_t code, const char *what, const char *hint)
+{
+  call->services->fail (call, code, "%s", what);
+  call->services->hint (call, "%s", hint);
+  return -1;
+}
+
 static int
 check (struct berth_call *call, const struct berth_spec *spec)
 {
@@ -77,47 +92,61 @@ check (struct berth_call *call, const struct berth_spec *spec)
       return -1;
     }
   if ((spec->asks & (BERTH_SPEC_GPU | BERTH_SPEC_VOLUME)) != 0)
-    return call->services->fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "plain has neither a GPU nor volumes");
+    return refuse (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "plain has neither a GPU nor volumes", "leave them out");
+  if ((spec->asks & BERTH_SPEC_TIER) != 0 && spec->minimum_tier > BERTH_TIER_UNKNOWN)
+    return refuse (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "plain isolates nothing, a tier is required", "use another backend");
+  if ((spec->asks & BERTH_SPEC_NETWORK) != 0
+      && (spec->network->default_action != BERTH_ALLOW || spec->network->rules.count > 0))
+    return refuse (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "plain cannot deny the network", "ask for a policy of allow");
+  if ((spec->must & ~enforced_of (spec)) != 0)
+    return refuse (call, BERTH_E_CONFIGURATION, "plain cannot enforce a limit that is required", "use another backend");
   return 0;
 }
 
-/* Everything is allowed here, so that is what can be enforced. */
-static uint64_t
-enforced_of (const struct berth_spec *spec)
-{
-  bool allows = (spec->asks & BERTH_SPEC_NETWORK) != 0 && spec->network->default_action == BERTH_ALLOW
-                && spec->network->rules.count == 0;
-
-  return (spec->asks & PLAIN_ENFORCED) | (allows ? BERTH_SPEC_NETWORK : 0);
-}
-
 static int
-tell_effective (const struct berth_effective_sink *sink, uint64_t enforced, const struct berth_spec *spec)
+tell_effective (const struct berth_effective_sink *sink, const struct plain_facts *facts)
 {
   struct berth_effective effective = { .struct_size = sizeof effective,
                                        .tier = BERTH_TIER_UNKNOWN,
                                        .capabilities = PLAIN_CAPABILITIES,
-                                       .enforced = enforced,
+                                       .enforced = facts->enforced,
                                        .run_asks = BERTH_RUN_ENVIRONMENT | BERTH_RUN_WORKDIR | BERTH_RUN_USER
                                                    | BERTH_RUN_TIMEOUT,
                                        .posture = BERTH_POSTURE_NO_CAPABILITIES | BERTH_POSTURE_NO_NEW_PRIVILEGES
                                                   | BERTH_POSTURE_CONTAINED_WRITES | BERTH_POSTURE_EXACT_NAMES
                                                   | BERTH_POSTURE_SEPARATE_USERS,
-                                       .runtime = "berth-agent" };
+                                       .runtime = "berth-agent",
+                                       .open_files = facts->open_files,
+                                       .file_size_bytes = facts->file_size };
 
-  if (spec != NULL && (enforced & BERTH_SPEC_OPEN_FILES) != 0)
-    effective.open_files = spec->open_files;
-  if (spec != NULL && (enforced & BERTH_SPEC_FILE_SIZE) != 0)
-    effective.file_size_bytes = spec->file_size_bytes;
   return sink->effective (sink->context, &effective);
+}
+
+/* What SPEC alone says of the facts. */
+static struct plain_facts
+facts_of (const struct berth_spec *spec)
+{
+  struct plain_facts facts = { .enforced = enforced_of (spec) };
+
+  snprintf (facts.sandbox_id, sizeof facts.sandbox_id, "%s", spec->sandbox_id);
+  snprintf (facts.assignment_id, sizeof facts.assignment_id, "%s", spec->assignment_id);
+  snprintf (facts.installation_id, sizeof facts.installation_id, "%s", spec->installation_id);
+  facts.open_files = (facts.enforced & BERTH_SPEC_OPEN_FILES) != 0 ? spec->open_files : 0;
+  facts.file_size = (facts.enforced & BERTH_SPEC_FILE_SIZE) != 0 ? spec->file_size_bytes : 0;
+  return facts;
 }
 
 static int
 validate (struct berth_call *call, struct berth_state *state, const struct berth_spec *spec,
           const struct berth_effective_sink *sink)
 {
+  struct plain_facts facts;
+
   (void) state;
-  return check (call, spec) < 0 ? -1 : tell_effective (sink, enforced_of (spec), spec);
+  if (check (call, spec) < 0)
+    return -1;
+  facts = facts_of (spec);
+  return tell_effective (sink, &facts);
 }
 
 /* ---- create ---- */
@@ -193,11 +222,8 @@ static int
 set_up (struct berth_call *call, const struct plain_box *box, const struct berth_spec *spec,
         struct berth_handle **handle)
 {
-  struct plain_facts facts = { .enforced = enforced_of (spec) };
+  struct plain_facts facts = facts_of (spec);
 
-  snprintf (facts.sandbox_id, sizeof facts.sandbox_id, "%s", spec->sandbox_id);
-  snprintf (facts.assignment_id, sizeof facts.assignment_id, "%s", spec->assignment_id);
-  snprintf (facts.installation_id, sizeof facts.installation_id, "%s", spec->installation_id);
   if (plain_facts_write (box, &facts) < 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "cannot write the facts: %s", strerror (errno));
   if (plain_launch (call, box, spec, &facts) < 0)
@@ -219,10 +245,12 @@ create (struct berth_call *call, struct berth_state *state, const struct berth_s
   struct berth_native native = { .struct_size = sizeof native, .id = spec->native_hint };
   struct berth_effective_sink effective = { sizeof effective, 0, sink->context, sink->effective };
   struct berth_handle *handle = NULL;
+  struct plain_facts facts;
   struct plain_box box;
 
   if (check (call, spec) < 0)
     return -1;
+  facts = facts_of (spec);
   if (plain_box_find (state, spec->native_hint, &box) < 0)
     return call->services->fail (call, BERTH_E_INVALID_REQUEST, "'%s' cannot be a native id", spec->native_hint);
   if (plain_box_exists (&box))
@@ -232,7 +260,7 @@ create (struct berth_call *call, struct berth_state *state, const struct berth_s
   if (make_folder (&box) < 0)
     call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "cannot make '%s': %s", box.directory, strerror (errno));
   else if (set_up (call, &box, spec, &handle) == 0
-           && tell_effective (&effective, enforced_of (spec), spec) == 0)
+           && tell_effective (&effective, &facts) == 0)
     {
       *out = handle;
       return 0;
@@ -257,7 +285,7 @@ connect_box (struct berth_call *call, struct berth_state *state, const struct be
     return call->services->fail (call, BERTH_E_SANDBOX_NOT_FOUND, "no sandbox '%s'", native->id);
   if (plain_open_handle (call, &box, &handle) < 0)
     return -1;
-  if (sink != NULL && tell_effective (sink, facts.enforced, NULL) < 0)
+  if (sink != NULL && tell_effective (sink, &facts) < 0)
     {
       plain_close_handle (handle);
       return -1;

@@ -45,6 +45,8 @@ struct plain_facts
   char assignment_id[256];
   char installation_id[256];
   uint64_t enforced;
+  uint64_t file_size; /* limits in force, or 0 */
+  uint32_t open_files;
   uint64_t started; /* the agent's start time, which with its pid names it for ever; 0: not started */
   pid_t pid;
 };
