@@ -38,6 +38,7 @@ sweep_found (void *context, const struct berth_found *found)
   struct suite_box *box = suite_box_new (suite);
 
   snprintf (box->native_id, sizeof box->native_id, "%s", found->native_id);
+  box->made = true;
   return 0;
 }
 

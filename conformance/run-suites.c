@@ -1,6 +1,7 @@
-/* run-suites [--setting NAME=VALUE]... [--long] PLUGIN.so [SUITE|CLAUSE]...
+/* run-suites [--setting NAME=VALUE]... [--long|--quick] PLUGIN.so [SUITE|CLAUSE]...
  *
- * Runs the clauses of the contract against a backend and prints a line each.  This process
+ * Runs the clauses of the contract against a backend and prints a line each: with --long those
+ * of more than ten seconds too, with --quick none of more than two; one that is named always.  This process
  * never loads the backend: each clause is a child with directories of its own. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ struct item
 struct program
 {
   struct child_setup setup;
-  bool with_long;
+  uint32_t left_out; /* flags of clauses that run only when named */
   bool opens; /* the host's answer: the backend can be opened */
   uint64_t capabilities;
   uint64_t flags;
@@ -60,6 +61,7 @@ run_clause (struct suite_context *suite, const struct child_job *job)
   else
     clause->run (suite);
   suite_boxes_end (suite);
+  SUITE_CHECK (suite, suite_count (suite, NULL) == 0, "list_ids still tells something at the end");
   suite_close (suite);
 }
 
@@ -164,7 +166,7 @@ choose (struct program *program, const struct suite_clause *clause)
   struct item *item = &program->items[program->count];
   char missing[200];
 
-  if ((clause->flags & SUITE_LONG) != 0 && !program->with_long && !is_named (program, clause->id))
+  if ((clause->flags & program->left_out) != 0 && !is_named (program, clause->id))
     return;
   if (!program->opens && (clause->flags & SUITE_NO_INSTANCE) == 0 && clause != &opening)
     return;
@@ -279,7 +281,7 @@ run_role (struct child_setup *setup, int count, char **arguments)
 static int
 usage (void)
 {
-  fputs ("usage: run-suites [--setting NAME=VALUE]... [--long] PLUGIN.so [SUITE|CLAUSE]...\n", stderr);
+  fputs ("usage: run-suites [--setting NAME=VALUE]... [--long|--quick] PLUGIN.so [SUITE|CLAUSE]...\n", stderr);
   return 2;
 }
 
@@ -313,6 +315,7 @@ main (int count, char **arguments)
   int first = 1;
   int status;
 
+  program.left_out = SUITE_LONG;
   if (realpath ("/proc/self/exe", program.setup.self) == NULL)
     return usage ();
   if (count > 2 && strcmp (arguments[1], "--role") == 0)
@@ -320,7 +323,9 @@ main (int count, char **arguments)
   while (first < count && arguments[first][0] == '-')
     {
       if (strcmp (arguments[first], "--long") == 0)
-        program.with_long = true;
+        program.left_out = 0;
+      else if (strcmp (arguments[first], "--quick") == 0)
+        program.left_out = SUITE_LONG | SUITE_SLOW;
       else if (strcmp (arguments[first], "--setting") == 0 && first + 1 < count)
         first++;
       else

@@ -141,6 +141,7 @@ suite_box_create (struct suite_box *box, const struct berth_spec *spec)
 
   if (result < 0 && (box->refuse_created || box->refuse_effective))
     berth_host_call_fail (&call.host, BERTH_E_CANCELLED, "the sink refused");
+  box->made = result == 0;
   return suite_call_end (&call, result, &box->error);
 }
 
@@ -201,6 +202,8 @@ suite_box_destroy (struct suite_box *box, bool keep_handle, uint32_t *verdict)
   result = suite->backend->lifecycle->destroy (made, suite->state, &native, &destroyed);
   if (verdict != NULL)
     *verdict = destroyed.verdict;
+  if (result == 0 && destroyed.verdict == BERTH_GONE)
+    box->made = false;
   return suite_call_end (&call, result, &box->error);
 }
 
@@ -268,7 +271,7 @@ end_box (struct suite_context *suite, struct suite_box *box)
   uint32_t verdict = 0;
   uint32_t code = 0;
 
-  if (box->native_id[0] == '\0')
+  if (!box->made)
     return;
   do
     {
@@ -290,6 +293,8 @@ suite_boxes_end (struct suite_context *suite)
 
       suite->boxes = box->next;
       end_box (suite, box);
+      if (box->handle != NULL)
+        suite_box_release (box, box->handle);
       free (box);
     }
 }

@@ -21,6 +21,7 @@ struct suite_box
   struct berth_error error;         /* of the last call that failed */
   unsigned int created_calls;
   unsigned int effective_calls;
+  bool made;                  /* it is there, as far as the clause knows: destroy must end it */
   bool effective_early;       /* `effective` came before `created` */
   bool refuse_created;        /* what the sinks answer */
   bool refuse_effective;

@@ -395,9 +395,9 @@ f15 (struct suite_context *suite)
 }
 
 static const struct suite_clause clauses[] = {
-  { .id = "F01", .title = "what is written is read, byte for byte", .seconds = 60, .run = f01 },
+  { .id = "F01", .title = "what is written is read, byte for byte", .flags = SUITE_SLOW, .seconds = 60, .run = f01 },
   { .id = "F01-inside", .title = "commands see the same bytes", .flags = SUITE_PROGRAM, .run = f01_inside },
-  { .id = "F02", .title = "the new content is there at once or not at all", .run = f02 },
+  { .id = "F02", .title = "the new content is there at once or not at all", .flags = SUITE_SLOW, .run = f02 },
   { .id = "F03", .title = "paths are literal", .run = suite_f03 },
   { .id = "F04", .title = "mode is exact", .run = f04 },
   { .id = "F05", .title = "owner and group by name", .run = f05 },
@@ -405,16 +405,16 @@ static const struct suite_clause clauses[] = {
   { .id = "F07", .title = "missing, directory, too large", .run = f07 },
   { .id = "F08", .title = "reading follows links, and never hangs", .flags = SUITE_PROGRAM, .run = suite_f08 },
   { .id = "F09", .title = "writing never leaves the write roots", .flags = SUITE_PROGRAM, .run = suite_f09 },
-  { .id = "F09-race", .title = "nor in a race against it", .flags = SUITE_PROGRAM, .seconds = 90, .run = suite_f09_race },
+  { .id = "F09-race", .title = "nor in a race against it", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 90, .run = suite_f09_race },
   { .id = "D-052", .title = "a link made inside is never resolved outside", .flags = SUITE_PROGRAM, .run = suite_d052 },
   { .id = "F10", .title = "list gives direct children with what is known of them", .run = f10 },
   { .id = "F10-kinds", .title = "links, pipes and odd names are listed as what they are", .flags = SUITE_PROGRAM, .run = f10_kinds },
-  { .id = "F11", .title = "10 000 entries list completely", .flags = SUITE_PROGRAM, .run = f11 },
+  { .id = "F11", .title = "10 000 entries list completely", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = f11 },
   { .id = "F12", .title = "make_directory, move, remove", .run = f12 },
   { .id = "F13", .title = "a write that fails half way leaves the old content", .run = f13 },
   { .id = "F14", .title = "of two writers one wins, whole", .run = f14 },
   { .id = "F15", .title = "a relative path is the same for commands", .flags = SUITE_PROGRAM, .run = f15 },
-  { .id = "F16", .title = "a data plane that does not answer is UNREACHABLE", .flags = SUITE_PROGRAM, .seconds = 60, .run = suite_f16 },
+  { .id = "F16", .title = "a data plane that does not answer is UNREACHABLE", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_f16 },
   { .id = "F16-gone", .title = "a removed sandbox is SANDBOX_NOT_FOUND", .run = suite_f16_gone },
   { .id = NULL },
 };

@@ -83,6 +83,7 @@ suite_box_take (struct suite_box *box, const char *text)
   SUITE_REQUIRE (box->suite, space != NULL && (size_t) (space - text) < sizeof box->native_id,
                  "not a saved sandbox: \"%s\"", text);
   snprintf (box->native_id, sizeof box->native_id, "%.*s", (int) (space - text), text);
+  box->made = true;
   box->private_size = 0;
   for (const char *hex = space + 1; sscanf (hex, "%2x", &byte) == 1 && box->private_size < BERTH_PRIVATE_MAX; hex += 2)
     box->private_data[box->private_size++] = (unsigned char) byte;

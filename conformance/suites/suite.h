@@ -18,6 +18,7 @@ struct suite_context;
 
 #define SUITE_PROGRAM 1u     /* runs a program: not applicable where nothing is executed */
 #define SUITE_LONG 2u        /* more than ten seconds */
+#define SUITE_SLOW 16u       /* more than two seconds */
 #define SUITE_ROOT 4u        /* only root can make it */
 #define SUITE_NO_INSTANCE 8u /* nothing is loaded before it: `instance` is NULL */
 

@@ -210,8 +210,8 @@ static const struct suite_clause clauses[] = {
   { .id = "W01-files", .title = "a round trip keeps bytes, names and modes", .run = w01_files },
   { .id = "W02", .title = "max_bytes stops the stream", .run = w02 },
   { .id = "W03", .title = "import restores into a fresh workspace, owned by the sandbox user", .run = w03 },
-  { .id = "W04", .title = "hostile archives change nothing outside", .seconds = 120, .run = suite_w04 },
-  { .id = "W05", .title = "a workspace that changes meanwhile exports cleanly", .run = w05 },
+  { .id = "W04", .title = "hostile archives change nothing outside", .flags = SUITE_SLOW, .seconds = 120, .run = suite_w04 },
+  { .id = "W05", .title = "a workspace that changes meanwhile exports cleanly", .flags = SUITE_SLOW, .run = w05 },
   { .id = NULL },
 };
 
