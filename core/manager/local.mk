@@ -20,3 +20,8 @@ TESTS += $(MANAGER_TESTS)
 %C%_tests_races_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_texts_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_use_LDADD = $(MANAGER_TEST_LIBS)
+
+# `make bench` prints the table, `make bench BENCH_FLAGS=--json` the same for programs.
+EXTRA_PROGRAMS += %D%/bench/bench
+BENCHES += %D%/bench/bench
+%C%_bench_bench_LDADD = core/libberth.la sdk/base/libbase.la
