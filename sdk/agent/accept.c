@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,8 +112,11 @@ turn_away (int fd, int error)
 
 /* In the process that waits: takes one connection and serves it.  Returns its exit status. */
 static int
-wait_and_serve (struct agent *agent, struct worker *self)
+wait_and_serve (struct agent *agent, struct worker *self, pid_t parent)
 {
+  /* Where the agent is no pid namespace's first process, its death does not end its children. */
+  if (prctl (PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid () != parent)
+    return 1;
   for (;;)
     {
       int fd = accept4 (agent->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -124,7 +128,7 @@ wait_and_serve (struct agent *agent, struct worker *self)
       if (outside || agent->token_size > 0)
         {
           self->role = WORKER_PLAIN;
-          kill (getppid (), SIGCHLD); /* another one is to wait now */
+          kill (parent, SIGCHLD); /* another one is to wait now */
           return agent_serve_connection (agent, self, fd, outside);
         }
       close (fd);
@@ -135,12 +139,12 @@ wait_and_serve (struct agent *agent, struct worker *self)
 static bool
 fork_waiting (struct agent *agent, struct worker *slot)
 {
-  pid_t pid;
+  pid_t self = getpid (), pid;
 
   slot->role = WORKER_WAITING;
   pid = fork ();
   if (pid == 0)
-    _exit (wait_and_serve (agent, slot));
+    _exit (wait_and_serve (agent, slot, self));
   if (pid < 0)
     slot->role = WORKER_PLAIN;
   else

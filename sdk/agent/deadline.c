@@ -97,11 +97,9 @@ int
 operation_ping (struct operation *operation)
 {
   struct berth_buffer *out = &operation->conn->out;
-  int processes = tree_signal (operation->agent, getppid (), 0, NULL);
+  int processes = tree_count (operation->agent, getppid ());
   size_t frame = wire_begin (out, WIRE_FRAME_END);
 
-  for (size_t i = 0; i < AGENT_WORKERS_MAXIMUM; i++)
-    processes -= operation->agent->workers[i].pid != 0;
   wire_add_text (out, WIRE_TAG_VERSION, AGENT_VERSION);
   if (processes >= 0)
     wire_add_number (out, WIRE_TAG_PROCESSES, (uint64_t) processes);

@@ -21,8 +21,21 @@ EXTRA_DIST += $(AGENT_CODE) $(AGENT_INCLUDED)
 	$(AGENT_CC) -std=gnu17 $(AM_CPPFLAGS) -DPACKAGE_VERSION='"$(PACKAGE_VERSION)"' $(WARNING_FLAGS) $(AGENT_CFLAGS) \
 	  -o $@ $$sources $(AGENT_LDFLAGS)
 
-AGENT_TESTS = %D%/tests/command %D%/tests/files
+AGENT_TESTS = %D%/tests/command %D%/tests/files %D%/tests/wire
 check_PROGRAMS += $(AGENT_TESTS)
 TESTS += $(AGENT_TESTS)
 %C%_tests_command_LDADD = $(AGENT_TEST_LIBS)
 %C%_tests_files_LDADD = $(AGENT_TEST_LIBS)
+check_LTLIBRARIES += %D%/tests/libparts.la
+%C%_tests_libparts_la_SOURCES = $(AGENT_PARTS) %D%/fuzz/decode.c %D%/fuzz/decode.h
+%C%_tests_wire_LDADD = %D%/tests/libparts.la $(TEST_LIBS)
+
+# The same parsers under libFuzzer: make sdk/agent/fuzz/decode && sdk/agent/fuzz/decode
+FUZZ_CC = clang
+CLEANFILES += %D%/fuzz/decode
+%D%/fuzz/decode: %D%/fuzz/decode.c $(AGENT_PARTS) $(AGENT_INCLUDED) $(BASE_AGENT_SOURCES)
+	$(AM_V_CCLD)$(MKDIR_P) %D%/fuzz && \
+	sources=; for source in %D%/fuzz/decode.c $(AGENT_PARTS) $(BASE_AGENT_SOURCES); do \
+	  case $$source in *.c) sources="$$sources $(srcdir)/$$source";; esac; done; \
+	$(FUZZ_CC) -std=gnu17 -D_GNU_SOURCE -I$(srcdir) -I$(srcdir)/sdk/include -g -O1 \
+	  -fsanitize=fuzzer,address,undefined -o $@ $$sources

@@ -19,6 +19,7 @@ struct process
 {
   pid_t pid;
   pid_t parent;
+  pid_t session;
   bool dead;   /* a zombie */
   bool chosen; /* a descendant */
 };
@@ -37,7 +38,7 @@ read_process (int proc, const char *name, struct process *process)
   char path[32], text[512], state;
   const char *after;
   ssize_t got;
-  int parent;
+  int parent, session;
 
   snprintf (path, sizeof path, "%.20s/stat", name);
   {
@@ -51,9 +52,9 @@ read_process (int proc, const char *name, struct process *process)
     return -1;
   text[got] = '\0';
   after = strrchr (text, ')');
-  if (after == NULL || sscanf (after + 1, " %c %d", &state, &parent) != 2)
+  if (after == NULL || sscanf (after + 1, " %c %d %*d %d", &state, &parent, &session) != 3)
     return -1;
-  *process = (struct process) { .pid = atoi (name), .parent = parent, .dead = state == 'Z' || state == 'X' };
+  *process = (struct process) { .pid = atoi (name), .parent = parent, .session = session, .dead = state == 'Z' || state == 'X' };
   return 0;
 }
 
@@ -118,6 +119,21 @@ choose_descendants (const struct agent *agent, struct processes *all, pid_t root
 }
 
 int
+tree_count (const struct agent *agent, pid_t root)
+{
+  struct processes all = { 0 };
+  pid_t session = getsid (0);
+  int living = read_all (agent->proc, &all) < 0 ? -1 : 0;
+
+  choose_descendants (agent, &all, root, NULL);
+  for (size_t i = 0; i < all.count && living >= 0; i++)
+    living += all.list[i].chosen && !all.list[i].dead && all.list[i].session != session;
+  free (all.list);
+  return living;
+}
+
+/* Sends SIGNAL_NUMBER to every living descendant of ROOT.  Returns how many there were, or -1. */
+static int
 tree_signal (const struct agent *agent, pid_t root, int signal_number, tree_filter *skip)
 {
   struct processes all = { 0 };
@@ -133,8 +149,7 @@ tree_signal (const struct agent *agent, pid_t root, int signal_number, tree_filt
     if (all.list[i].chosen && !all.list[i].dead)
       {
         living++;
-        if (signal_number != 0)
-          kill (all.list[i].pid, signal_number);
+        kill (all.list[i].pid, signal_number);
       }
   free (all.list);
   return living;

@@ -7,9 +7,9 @@
 /* Tells whether a process, and with it what it started, is left out. */
 typedef bool tree_filter (const struct agent *agent, pid_t pid);
 
-/* Sends SIGNAL_NUMBER (0: only count) to every living descendant of ROOT.  Returns how many
- * there were, or -1 when /proc could not be read. */
-int tree_signal (const struct agent *agent, pid_t root, int signal_number, tree_filter *skip);
+/* How many living descendants ROOT has that are not of the caller's session: every command begins a
+ * session, and none of the agent's own processes does.  -1 when /proc could not be read. */
+int tree_count (const struct agent *agent, pid_t root);
 
 /* Ends all descendants of the calling process, which must be their reaper: first stops them, so
  * that none makes another, then kills, until none is left or five seconds have passed.  REAP is

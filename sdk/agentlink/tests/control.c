@@ -1,0 +1,331 @@
+/* What a backend asks of an agent, and what a bad agent cannot do to it. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sdk/agent/wire.h"
+#include "sdk/agentlink/tests/support.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
+#include "sdk/base/tests/runner.h"
+
+/* Whether the agent ends by itself within MS; its exit status is kept by agent_stop. */
+static bool
+ends_within (struct agent_under_test *agent, int64_t ms)
+{
+  int64_t end = berth_clock_monotonic_ms () + ms;
+  int status;
+
+  while (berth_clock_monotonic_ms () < end)
+    {
+      if (waitpid (agent->pid, &status, WNOHANG) == agent->pid)
+        {
+          agent->pid = -1;
+          CU_ASSERT_EQUAL (status, 0);
+          return true;
+        }
+      berth_clock_sleep_ms (5);
+    }
+  return false;
+}
+
+static void
+start_background (struct agent_under_test *agent)
+{
+  struct run_result result;
+
+  run_script (agent, NULL, "setsid sleep 1000 >/dev/null 2>&1 & echo $!", &result);
+  CU_ASSERT_EQUAL (result.exit.code, 0);
+  run_result_free (&result);
+}
+
+/* No process is left whose working directory was the workspace. */
+static void
+check_nothing_left (const char *workspace)
+{
+  char command[256];
+
+  snprintf (command, sizeof command, "! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -q ' -> %s'", workspace);
+  CU_ASSERT_EQUAL (system (command), 0);
+}
+
+static void
+test_ping (void)
+{
+  struct agent_under_test agent;
+  struct agentlink_facts facts;
+
+  if (!agent_start (&agent, NULL))
+    return;
+  start_background (&agent);
+  CU_ASSERT_EQUAL (agentlink_ping (&agent.recorded.call, &agent.handle.link, &facts), 0);
+  CU_ASSERT_EQUAL (facts.minor, WIRE_MINOR);
+  CU_ASSERT_EQUAL (facts.processes, 1);
+  CU_ASSERT (facts.version[0] != '\0');
+  CU_ASSERT_EQUAL (agent_stop (&agent), 0);
+  check_nothing_left (agent.workspace);
+}
+
+static void
+test_end (void)
+{
+  struct agent_under_test agent;
+
+  if (!agent_start (&agent, NULL))
+    return;
+  start_background (&agent);
+  CU_ASSERT_EQUAL (agentlink_end (&agent.recorded.call, &agent.handle.link), 0);
+  check_nothing_left (agent.workspace);
+  CU_ASSERT (ends_within (&agent, 1000));
+  agent_stop (&agent);
+}
+
+static void
+test_deadline (void)
+{
+  struct agent_under_test agent;
+  struct berth_expiry expiry;
+  struct berth_call *call = &agent.recorded.call;
+  struct agentlink *link = &agent.handle.link;
+
+  if (!agent_start (&agent, (const char *const[]) { "--ttl-ms", "60000", NULL }))
+    return;
+  CU_ASSERT_EQUAL (agentlink_deadline_get (call, link, &expiry), 0);
+  CU_ASSERT_EQUAL (expiry.kind, BERTH_EXPIRES_AT);
+  CU_ASSERT (expiry.remaining_ms > 50000 && expiry.remaining_ms <= 60000);
+  CU_ASSERT_EQUAL (agentlink_deadline_set (call, link, BERTH_NO_DEADLINE, &expiry), 0);
+  CU_ASSERT_EQUAL (expiry.kind, BERTH_EXPIRES_NEVER);
+  CU_ASSERT_EQUAL (agentlink_deadline_get (call, link, &expiry), 0);
+  CU_ASSERT_EQUAL (expiry.kind, BERTH_EXPIRES_NEVER);
+  CU_ASSERT_EQUAL (agentlink_deadline_set (call, link, -1, &expiry), -1);
+  CU_ASSERT_EQUAL (agentlink_deadline_set (call, link, INT64_MAX - 1, &expiry), -1);
+  CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_INVALID_REQUEST);
+  start_background (&agent);
+  CU_ASSERT_EQUAL (agentlink_deadline_set (call, link, 200, &expiry), 0);
+  CU_ASSERT (expiry.remaining_ms <= 200);
+  CU_ASSERT (ends_within (&agent, 3000));
+  check_nothing_left (agent.workspace);
+  agent_stop (&agent);
+}
+
+static void
+test_own (void)
+{
+  struct agent_under_test agent;
+  int owner;
+
+  if (!agent_start (&agent, NULL))
+    return;
+  start_background (&agent);
+  owner = agentlink_own (&agent.recorded.call, &agent.handle.link);
+  CU_ASSERT (owner >= 0);
+  CU_ASSERT_FALSE (ends_within (&agent, 200));
+  close (owner);
+  CU_ASSERT (ends_within (&agent, 5000));
+  check_nothing_left (agent.workspace);
+  agent_stop (&agent);
+}
+
+static void
+test_environment (void)
+{
+  struct agent_under_test agent;
+  struct run_result result;
+  int pair[2];
+  char number[16];
+
+  CU_ASSERT_EQUAL_FATAL (pipe (pair), 0);
+  CU_ASSERT_EQUAL (berth_fd_write_all (pair[1], "A=1\0B=two words\0LANG=C", 23), 0);
+  close (pair[1]);
+  snprintf (number, sizeof number, "%d", pair[0]);
+  if (agent_start (&agent, (const char *const[]) { "--environment-fd", number, NULL }))
+    {
+      run_script (&agent, NULL, "echo $A,$B,$LANG", &result);
+      CU_ASSERT_STRING_EQUAL (berth_buffer_string (&result.streams[0]), "1,two words,C\n");
+      run_result_free (&result);
+      agent_stop (&agent);
+    }
+  close (pair[0]);
+}
+
+static void
+test_token (void)
+{
+  static const char *const wrong[] = { "0123456789abcdef0123456789abcdeX", "0123456789abcdef", "" };
+  struct agent_under_test agent;
+
+  if (!agent_start (&agent, NULL))
+    return;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    {
+      agent.handle.link.token = wrong[i];
+      agent.handle.link.token_size = strlen (wrong[i]);
+      CU_ASSERT_EQUAL (agentlink_ping (&agent.recorded.call, &agent.handle.link, NULL), -1);
+      CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_UNAUTHORIZED);
+    }
+  agent.handle.link.token = "0123456789abcdef0123456789abcdef";
+  agent.handle.link.token_size = 32;
+  CU_ASSERT_EQUAL (agentlink_ping (&agent.recorded.call, &agent.handle.link, NULL), 0);
+  agent_stop (&agent);
+}
+
+/* ---- agents that are none ---- */
+
+/* A transport to a peer that has already said BYTES, and then is silent or gone. */
+struct pretender
+{
+  struct berth_handle handle;
+  struct recorded recorded;
+  const void *bytes;
+  size_t size;
+  bool stays;
+  int other;
+};
+
+static int
+connect_pretender (struct berth_call *call, void *context)
+{
+  struct pretender *pretender = context;
+  int pair[2];
+
+  (void) call;
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+    return -1;
+  if (pretender->size > 0)
+    CU_ASSERT_EQUAL (berth_fd_write_all (pair[1], pretender->bytes, pretender->size), 0);
+  if (pretender->stays)
+    pretender->other = pair[1];
+  else
+    shutdown (pair[1], SHUT_WR), pretender->other = pair[1];
+  return pair[0];
+}
+
+static uint32_t
+run_on_pretender (const struct berth_buffer *said, bool stays, int64_t deadline_ms, int *exits)
+{
+  struct pretender pretender = { .bytes = said->data, .size = said->size, .stays = stays, .other = -1 };
+  const struct agentlink_transport transport = { &pretender, connect_pretender, NULL };
+  struct agent_under_test agent = { .pid = -1 };
+  struct run_result result;
+
+  recorded_start (&agent.recorded);
+  agentlink_init (&agent.handle.link, &transport, NULL, 0);
+  if (deadline_ms > 0)
+    agent.recorded.deadline_ns = berth_clock_monotonic_ns () + deadline_ms * 1000000;
+  run_script (&agent, NULL, "true", &result);
+  CU_ASSERT_EQUAL (result.status, -1);
+  *exits = result.exits;
+  run_result_free (&result);
+  close (pretender.other);
+  return agent.recorded.code;
+}
+
+static void
+test_cut_streams (void)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer said = { 0 };
+  int exits;
+
+  CU_ASSERT_EQUAL (run_on_pretender (&said, false, 0, &exits), BERTH_E_UNREACHABLE); /* gone at once */
+  CU_ASSERT_EQUAL (run_on_pretender (&said, true, 200, &exits), BERTH_E_TIMEOUT);    /* silent */
+  wire_add_hello (&said, NULL, 0);
+  CU_ASSERT_EQUAL (run_on_pretender (&said, false, 0, &exits), BERTH_E_UNREACHABLE);
+  wire_add_frame (&said, WIRE_FRAME_STDOUT, "some", 4);
+  CU_ASSERT_EQUAL (run_on_pretender (&said, false, 0, &exits), BERTH_E_UNREACHABLE);
+  CU_ASSERT_EQUAL (exits, 0);
+  berth_buffer_append (&said, "\0\0", 2); /* half a header */
+  CU_ASSERT_EQUAL (run_on_pretender (&said, false, 0, &exits), BERTH_E_UNREACHABLE);
+  berth_buffer_append (&said, "\xff\xff\xff\xff\xff\xff", 6);
+  CU_ASSERT_EQUAL (run_on_pretender (&said, true, 0, &exits), BERTH_E_INTERNAL);
+  berth_buffer_clear (&said);
+  berth_buffer_append_string (&said, "HTTP/1.1 400 Bad Request\r\n\r\n");
+  CU_ASSERT_EQUAL (run_on_pretender (&said, true, 0, &exits), BERTH_E_INTERNAL);
+  berth_buffer_clear (&said);
+  wire_add_hello (&said, NULL, 0);
+  said.data[WIRE_HEADER_SIZE + 5] = WIRE_MAJOR + 1;
+  CU_ASSERT_EQUAL (run_on_pretender (&said, true, 0, &exits), BERTH_E_UNREACHABLE);
+  berth_buffer_clear (&said);
+  wire_add_hello (&said, NULL, 0);
+  wire_add_frame (&said, WIRE_FRAME_EXIT, "", 0); /* an exit that does not say how is no exit 0 */
+  CU_ASSERT_EQUAL (run_on_pretender (&said, true, 0, &exits), BERTH_E_INTERNAL);
+  CU_ASSERT_EQUAL (exits, 0);
+}
+
+static void
+test_silent_agent (void)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer said = { 0 };
+  int64_t before = berth_clock_monotonic_ms (), waited;
+  int exits;
+
+  CU_ASSERT_EQUAL (run_on_pretender (&said, true, 0, &exits), BERTH_E_UNREACHABLE);
+  waited = berth_clock_monotonic_ms () - before;
+  CU_ASSERT (waited >= AGENTLINK_HELLO_MS && waited < AGENTLINK_HELLO_MS + 1000);
+}
+
+static void
+test_cancel (void)
+{
+  struct agent_under_test agent;
+  struct run_result result;
+
+  if (!agent_start (&agent, NULL))
+    return;
+  agent.recorded.cancelled = true;
+  run_script (&agent, NULL, "echo ran >ran", &result);
+  CU_ASSERT_EQUAL (result.status, -1);
+  CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_CANCELLED);
+  CU_ASSERT_NOT_EQUAL (access (in_workspace (&agent, "ran"), F_OK), 0);
+  run_result_free (&result);
+  agent_stop (&agent);
+}
+
+static void
+test_unreachable (void)
+{
+  struct agent_under_test agent;
+  BERTH_AUTO_BUFFER struct berth_buffer content = { 0 };
+  struct run_result result;
+
+  if (!agent_start (&agent, NULL))
+    return;
+  kill (agent.pid, SIGKILL);
+  waitpid (agent.pid, NULL, 0);
+  agent.pid = -1;
+  berth_clock_sleep_ms (100);
+  run_script (&agent, NULL, "true", &result);
+  CU_ASSERT_EQUAL (result.status, -1);
+  CU_ASSERT_EQUAL (result.exits, 0);
+  CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_UNREACHABLE);
+  run_result_free (&result);
+  CU_ASSERT_EQUAL (read_file (&agent, in_workspace (&agent, "x"), &content), -1);
+  CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_UNREACHABLE);
+  agent_stop (&agent);
+}
+
+static const struct berth_test tests[] = {
+  { "ping tells version and processes", test_ping },
+  { "L08 an agent that is told to end kills everything", test_end },
+  { "L19 the agent keeps an end of its own", test_deadline },
+  { "an owned sandbox ends with its owner", test_own },
+  { "E06 the sandbox's own environment", test_environment },
+  { "L15 without the token there is no answer", test_token },
+  { "E16 F16 a cut stream is never a result", test_cut_streams },
+  { "E16 a silent agent is unreachable", test_silent_agent },
+  { "E15 a cancelled call starts nothing", test_cancel },
+  { "E16 F16 a dead agent is unreachable", test_unreachable },
+  { NULL, NULL },
+};
+
+int
+main (void)
+{
+  return berth_test_main ("agentlink control", tests);
+}
