@@ -127,8 +127,6 @@ take_step (const struct ns_step *step)
       return set_attributes (step->target, step->value, 0);
     case NS_STEP_PRIVATE:
       return set_attributes ("/", 0, MS_PRIVATE);
-    case NS_STEP_UNMOUNT:
-      return umount2 (step->target, MNT_DETACH);
     case NS_STEP_ENTER:
       return chdir (step->target);
     case NS_STEP_PIVOT:

@@ -165,7 +165,8 @@ fill_arguments (const struct creation *creation, struct arguments *arguments)
   add_number (arguments, "--limit-open-files", creation->meta.limits.open_files);
   if (spec->asks & BERTH_SPEC_FILE_SIZE)
     add_number (arguments, "--limit-file-size", creation->meta.limits.file_size);
-  add_number (arguments, "--limit-core", 0);
+  /* 1 and not 0: a pipe in core_pattern is fed whatever the limit, except this one. */
+  add_number (arguments, "--limit-core", 1);
   if (spec->asks & BERTH_SPEC_USER)
     {
       add_word (arguments, "--user");

@@ -171,6 +171,9 @@ fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_
                         "cannot %s in the new sandbox: %m", step);
   if (news->value == -NS_STAGE_CLONE)
     call->services->hint (call, "user namespaces must be allowed: see user.max_user_namespaces of sysctl");
+  else if (news->value >= 0 && plan->steps[news->value].kind == NS_STEP_MOUNT && news->error == EPERM
+           && strcmp (plan->steps[news->value].source, "proc") == 0)
+    call->services->hint (call, "parts of this machine's own /proc are covered, as in a container: the kernel then refuses a new one");
   else if (news->value == -NS_STAGE_EXEC)
     call->services->hint (call, "the agent must be executable by everybody, and its directory's file system not noexec");
   return -1;

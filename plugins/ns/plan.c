@@ -72,7 +72,6 @@ ns_plan_describe (const struct ns_plan *plan, int index, char *text, size_t size
     [NS_STEP_BIND] = "bind",
     [NS_STEP_ATTRIBUTES] = "set the mount attributes of",
     [NS_STEP_PRIVATE] = "make the mounts private",
-    [NS_STEP_UNMOUNT] = "unmount",
     [NS_STEP_ENTER] = "enter",
     [NS_STEP_PIVOT] = "change the root",
     [NS_STEP_HOST_NAME] = "set the host name",

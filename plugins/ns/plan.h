@@ -21,7 +21,6 @@ enum ns_step_kind
   NS_STEP_BIND,          /* SOURCE and all mounted below it on TARGET */
   NS_STEP_ATTRIBUTES,    /* the attributes VALUE on the mount TARGET and all below it */
   NS_STEP_PRIVATE,       /* no mount event passes in or out */
-  NS_STEP_UNMOUNT,       /* TARGET, though busy */
   NS_STEP_ENTER,         /* TARGET becomes the working directory */
   NS_STEP_PIVOT,         /* the working directory becomes the root, the old root goes */
   NS_STEP_HOST_NAME,     /* SOURCE */

@@ -151,7 +151,8 @@ make_dev (struct ns_plan *plan, const struct ns_limits *limits)
              ns_plan_text (plan, "mode=1777,size=%llu", (unsigned long long) limits->shm));
 }
 
-/* /tmp, /var/tmp, /run and root's home share one tmpfs and so one limit. */
+/* /tmp, /var/tmp, /run and root's home share one tmpfs and so one limit.  It is made at dev, where
+ * the devices will cover it: unmounting would wait for every processor. */
 static void
 make_scratch (struct ns_plan *plan, const struct ns_limits *limits)
 {
@@ -160,22 +161,21 @@ make_scratch (struct ns_plan *plan, const struct ns_limits *limits)
     const char *inside, *target;
     unsigned mode;
   } parts[] = {
-    { "mnt/tmp", "tmp", 01777 },
-    { "mnt/var-tmp", "var/tmp", 01777 },
-    { "mnt/run", "run", 0755 },
-    { "mnt/root", "root", 0700 },
+    { "dev/tmp", "tmp", 01777 },
+    { "dev/var-tmp", "var/tmp", 01777 },
+    { "dev/run", "run", 0755 },
+    { "dev/root", "root", 0700 },
   };
 
-  add_mount (plan, "tmpfs", "mnt", MS_NOSUID | MS_NODEV,
+  add_mount (plan, "tmpfs", "dev", MS_NOSUID | MS_NODEV,
              ns_plan_text (plan, "mode=755,size=%llu", (unsigned long long) limits->tmp));
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     {
       add (plan, NS_STEP_DIRECTORY, NULL, parts[i].inside, parts[i].mode);
       if (strcmp (parts[i].target, "run") == 0)
-        add (plan, NS_STEP_DIRECTORY, NULL, "mnt/run/lock", 01777);
+        add (plan, NS_STEP_DIRECTORY, NULL, "dev/run/lock", 01777);
       add (plan, NS_STEP_BIND, parts[i].inside, parts[i].target, 0);
     }
-  add (plan, NS_STEP_UNMOUNT, NULL, "mnt", 0);
 }
 
 void
@@ -189,8 +189,8 @@ ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits)
   ns_plan_etc (plan);
   add (plan, NS_STEP_ATTRIBUTES, NULL, ".", CLOSED);
   make_proc (plan);
-  make_dev (plan, limits);
   make_scratch (plan, limits);
+  make_dev (plan, limits);
   add (plan, NS_STEP_BIND, "../workspace", "workspace", 0);
   add (plan, NS_STEP_ATTRIBUTES, NULL, "workspace", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
   add (plan, NS_STEP_HOST_NAME, "sandbox", NULL, 0);
