@@ -7,10 +7,12 @@ SUITES_SOURCES = %D%/suites/box.c %D%/suites/box.h %D%/suites/call.c %D%/suites/
 	%D%/suites/paths.c %D%/suites/race.c %D%/suites/refusal.c %D%/suites/refusal.h %D%/suites/role.c \
 	%D%/suites/role.h %D%/suites/run.c %D%/suites/run.h %D%/suites/silence.c %D%/suites/streams.c \
 	%D%/suites/suite.h %D%/suites/tar.c %D%/suites/tar.h %D%/suites/tool.c %D%/suites/tool.h %D%/suites/tree.c \
+	%D%/suites/process.c %D%/suites/process.h %D%/suites/structure.c \
 	%D%/suites/workload.c %D%/suites/workspace.c %D%/suites/workspace.h
 
 check_PROGRAMS += %D%/run-suites %D%/suites/probe
 %C%_run_suites_SOURCES = %D%/run-suites.c %D%/child.c %D%/child.h %D%/place.c %D%/place.h $(SUITES_SOURCES)
+%C%_run_suites_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 %C%_run_suites_LDADD = core/registry/libregistry.la $(TEST_LIBS)
 
 # Copied into sandboxes that have no library of ours, and no sanitizer's.

@@ -1,9 +1,13 @@
 /* A backend that is sound but for one thing: BROKEN_<variant> says which.  Built once per variant, as
  * berth-backend-<variant>.so; BROKEN_NAME is that variant as a text.  `good` has nothing wrong. */
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <berth/backend.h>
 
@@ -486,6 +490,28 @@ leave_trace (void)
 }
 #endif
 
+#ifdef BROKEN_restless
+/* S11: everything of the process that is not a backend's to change. */
+static void *
+linger (void *nothing)
+{
+  pause ();
+  return nothing;
+}
+
+static void
+disturb (void)
+{
+  pthread_t thread;
+
+  umask (0);
+  setenv ("BERTH_TEST_RESTLESS", "1", 1);
+  signal (SIGUSR1, SIG_IGN);
+  if (chdir ("/") == 0 && open ("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
+    pthread_create (&thread, NULL, linger, NULL);
+}
+#endif
+
 #ifdef BROKEN_exports
 /* A name that the process has already: with a local load nobody else sees this one. */
 BERTH_EXPORT void *malloc (size_t size);
@@ -526,8 +552,16 @@ const struct berth_backend *const not_a_function = &table.backend;
 const struct berth_backend *
 berth_backend_v1 (const struct berth_services *services)
 {
-#ifdef BROKEN_entry_null
+#if defined BROKEN_entry_null
   return services == NULL ? &table.backend : NULL;
+#elif defined BROKEN_flips
+  static struct longer tables[2];
+  static unsigned int calls;
+
+  return memcpy (&tables[calls++ % 2], &table, sizeof table);
+#elif defined BROKEN_restless
+  disturb ();
+  return &table.backend;
 #else
   return &table.backend;
 #endif

@@ -6,7 +6,7 @@ BROKEN_VARIANTS = good magic major size-small size-large size-odd older newer-mi
 	setting-twice setting-type setting-default setting-variable setting-of-host setting-stride settings \
 	concurrency not-parallel several curl nothing one-at-a-time one-per-sandbox \
 	no-symbol other-major data entry-null open-fails open-silent open-nothing open-talks \
-	constructor constructor-major exports ltx undefined lazy execstack dependency core deletable clings
+	constructor constructor-major exports ltx undefined lazy execstack dependency core deletable clings flips restless
 BROKEN_BACKENDS = $(BROKEN_VARIANTS:%=%D%/backends/berth-backend-%.so)
 BROKEN_STUBS = %D%/stubs/libberth-test-missing.so %D%/stubs/libberth.so.77
 BROKEN_LINK = $(CC) -DBROKEN_NAME='"$*"' -DBROKEN_$(subst -,_,$*) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
@@ -51,3 +51,6 @@ check_PROGRAMS += %D%/instances
 TESTS += %D%/instances
 %C%_instances_SOURCES = %D%/instances.c
 %C%_instances_LDADD = $(BROKEN_TEST_LIBS)
+
+TESTS += %D%/structure.sh
+EXTRA_DIST += %D%/structure.sh

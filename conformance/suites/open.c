@@ -50,12 +50,12 @@ find_network_action (struct suite_context *suite)
   free (box);
 }
 
-bool
-suite_open (struct suite_context *suite)
+/* WHAT becomes what could not be had. */
+static bool
+open_instance (struct suite_context *suite, const char **what, struct berth_error *error)
 {
   BERTH_AUTO_FREE char *name = backend_name (suite->plugin);
   BERTH_AUTO_FREE char *folder = berth_path_parent (suite->plugin);
-  struct berth_error error = { 0 };
   struct berth_registry_options options = {
     .backend_path = folder,
     .installed_dir = folder,
@@ -70,19 +70,46 @@ suite_open (struct suite_context *suite)
     .log_context = suite,
   };
 
+  *what = "file name";
   if (name == NULL || folder == NULL)
     {
-      suite_fail (suite, __FILE__, __LINE__, "%s: not a file of the name berth-backend-NAME.so", suite->plugin);
+      snprintf (error->message, sizeof error->message, "%s is not berth-backend-NAME.so", suite->plugin);
       return false;
     }
-  if (berth_registry_open (&options, &suite->registry, &error) < 0)
-    return refused (suite, "registry", &error);
-  if (berth_registry_instance (suite->registry, name, suite->plugin, &suite->instance, &error) < 0)
-    return refused (suite, name, &error);
+  *what = "registry";
+  if (berth_registry_open (&options, &suite->registry, error) < 0)
+    return false;
+  *what = "instance";
+  if (berth_registry_instance (suite->registry, name, suite->plugin, &suite->instance, error) < 0)
+    return false;
   suite->backend = berth_instance_backend (suite->instance);
   suite->state = berth_instance_state (suite->instance);
+  return true;
+}
+
+bool
+suite_open (struct suite_context *suite)
+{
+  struct berth_error error = { 0 };
+  const char *what;
+
+  if (!open_instance (suite, &what, &error))
+    return refused (suite, what, &error);
   find_network_action (suite);
   return true;
+}
+
+bool
+suite_try_open (struct suite_context *suite)
+{
+  struct berth_error error = { 0 };
+  const char *what;
+
+  if (open_instance (suite, &what, &error))
+    return true;
+  suite_warn (suite, "%s: %s", what, error.message);
+  suite_close (suite);
+  return false;
 }
 
 void

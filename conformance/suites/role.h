@@ -32,5 +32,7 @@ void suite_box_take (struct suite_box *box, const char *text);
  * report. */
 bool suite_open (struct suite_context *suite);
 void suite_close (struct suite_context *suite);
+/* The same where the clause is about something else: that it cannot be opened is a warning. */
+bool suite_try_open (struct suite_context *suite);
 
 #endif

@@ -51,6 +51,7 @@ check_body (struct berth_registered *registered, const char *file, const struct 
     berth_problem (problems, "update Berth", "needs ABI %u.%u of the host (have %u.%u)", BERTH_ABI_MAJOR,
                    backend->needs_host_minor, BERTH_ABI_MAJOR, BERTH_ABI_MINOR);
   berth_check_identity (&check, file);
+  berth_check_concurrency (&check);
   berth_check_capabilities (&check);
   berth_check_claims (&check);
   berth_check_settings (&check);

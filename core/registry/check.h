@@ -17,8 +17,9 @@ struct berth_check
 /* A text in quotes for a message: what a stranger's table points at may be missing or long. */
 #define BERTH_CHECK_TEXT(text) (text) != NULL ? (text) : "(none)"
 
-/* Name, version, summary, concurrency, flags. */
+/* Name, version, summary, flags. */
 void berth_check_identity (struct berth_check *check, const char *file);
+void berth_check_concurrency (struct berth_check *check);
 void berth_check_capabilities (struct berth_check *check);
 void berth_check_claims (struct berth_check *check);
 void berth_check_settings (struct berth_check *check);

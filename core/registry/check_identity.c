@@ -52,15 +52,20 @@ check_flags (struct berth_check *check)
 void
 berth_check_identity (struct berth_check *check, const char *file)
 {
-  uint32_t concurrency = check->backend->concurrency;
-
   check_name (check, file);
   check_text (check, "version", check->backend->version);
   check_text (check, "summary", check->backend->summary);
+  check_flags (check);
+}
+
+void
+berth_check_concurrency (struct berth_check *check)
+{
+  uint32_t concurrency = check->backend->concurrency;
+
   if (concurrency != BERTH_PARALLEL && concurrency != BERTH_ONE_PER_SANDBOX && concurrency != BERTH_ONE_AT_A_TIME)
     berth_problem (check->problems, "declare its concurrency",
                    "concurrency is %u (want 1 parallel, 2 one call per sandbox or 3 one call at a time)", concurrency);
-  check_flags (check);
 }
 
 void

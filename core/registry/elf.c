@@ -141,21 +141,29 @@ check_header (struct image *image)
   return false;
 }
 
-static void
-check_stack (struct image *image)
+/* The flags of GNU_STACK, or -1 when there is none: then the loader makes the stack executable. */
+static int
+stack_flags (const struct image *image)
 {
   ElfW (Phdr) segment;
 
   for (unsigned int i = 0; take_segment (image, i, &segment); i++)
     if (segment.p_type == PT_GNU_STACK)
-      {
-        if ((segment.p_flags & PF_X) != 0)
-          berth_problem (image->problems, "link it with -Wl,-z,noexecstack",
-                         "wants an executable stack (GNU_STACK is RWE, want RW)");
-        return;
-      }
-  berth_problem (image->problems, "link it with -Wl,-z,noexecstack",
-                 "does not say that its stack is not executable (no GNU_STACK, want RW)");
+      return (int) (segment.p_flags & (PF_R | PF_W | PF_X));
+  return -1;
+}
+
+static void
+check_stack (struct image *image)
+{
+  int flags = stack_flags (image);
+
+  if (flags < 0)
+    berth_problem (image->problems, "link it with -Wl,-z,noexecstack",
+                   "does not say that its stack is not executable (no GNU_STACK, want RW)");
+  else if ((flags & PF_X) != 0)
+    berth_problem (image->problems, "link it with -Wl,-z,noexecstack",
+                   "wants an executable stack (GNU_STACK is RWE, want RW)");
 }
 
 static void
@@ -219,13 +227,25 @@ check_needed (struct image *image)
       berth_problem (image->warnings, NULL, "looks for libraries in \"%s\"", text_at (image, entry.d_un.d_val));
 }
 
+static bool
+is_bound_now (const struct image *image)
+{
+  return image->bind_now || (image->flags & DF_BIND_NOW) != 0 || (image->flags_1 & DF_1_NOW) != 0;
+}
+
+static bool
+changes_text (const struct image *image)
+{
+  return image->text_relocations || (image->flags & DF_TEXTREL) != 0;
+}
+
 static void
 check_flags (struct image *image)
 {
-  if (image->text_relocations || (image->flags & DF_TEXTREL) != 0)
+  if (changes_text (image))
     berth_problem (image->problems, "compile it with -fPIC", "has relocations in its code (TEXTREL)");
   /* libltdl loads lazily: what is missing would end the process in the middle of a call. */
-  if (!image->bind_now && (image->flags & DF_BIND_NOW) == 0 && (image->flags_1 & DF_1_NOW) == 0)
+  if (!is_bound_now (image))
     berth_problem (image->problems, "link it with -Wl,-z,now", "is not bound at load time (no BIND_NOW)");
   if ((image->flags_1 & DF_1_NODELETE) == 0)
     berth_problem (image->warnings, "link it with -Wl,-z,nodelete", "does not say that it stays loaded (no NODELETE)");
@@ -274,75 +294,102 @@ is_of_the_linker (const char *name)
   return false;
 }
 
-static void
-complain_of_strays (struct image *image, const struct berth_buffer *others, unsigned int count, const char *other_major)
+/* The next exported symbol from *INDEX on; NULL after the last. */
+static const char *
+next_export (const struct image *image, uint64_t count, uint64_t *index, bool *is_function)
 {
-  if (count > 0)
-    berth_problem (image->warnings, "link it with a version script", "exports %u symbol%s beside %s: %s", count,
-                   count == 1 ? "" : "s", BERTH_BACKEND_SYMBOL, berth_buffer_string (others));
-  if (other_major[0] != '\0')
-    berth_problem (image->warnings, NULL, "can also serve another ABI (%s)", other_major);
-}
-
-static void
-complain_of_entry (struct image *image, bool found, bool is_function, const char *other_major)
-{
-  if (found && !is_function)
-    berth_problem (image->problems, "define it as a function", "%s is not a function", BERTH_BACKEND_SYMBOL);
-  else if (!found && other_major[0] != '\0')
-    berth_problem (image->problems, "install the backend for this version of Berth", "is for another ABI (got %s, want %s)",
-                   other_major, BERTH_BACKEND_SYMBOL);
-  else if (!found)
-    berth_problem (image->problems, "define and export that function", "does not export %s: it is not a backend",
-                   BERTH_BACKEND_SYMBOL);
-}
-
-/* Exactly one symbol is a backend's; the second spelling of libltdl's would be found first. */
-static void
-check_symbols (struct image *image)
-{
-  uint64_t count = count_symbols (image);
-  BERTH_AUTO_BUFFER struct berth_buffer others = { .limit = 512 };
-  const char *other_major = "";
-  bool found = false, is_function = false;
-  unsigned int strays = 0;
   ElfW (Sym) symbol;
 
-  for (uint64_t i = 1; i < count && take_at (image, image->symbols + i * sizeof symbol, &symbol, sizeof symbol); i++)
+  while (*index < count && take_at (image, image->symbols + *index * sizeof symbol, &symbol, sizeof symbol))
     {
       const char *name = text_at (image, symbol.st_name);
-      unsigned int binding = symbol.st_info >> 4, type = symbol.st_info & 15;
+      unsigned int binding = symbol.st_info >> 4;
 
-      if (symbol.st_shndx == SHN_UNDEF || (binding != STB_GLOBAL && binding != STB_WEAK) || is_of_the_linker (name))
-        continue;
-      if (strcmp (name, BERTH_BACKEND_SYMBOL) == 0)
-        {
-          found = true;
-          is_function = type == STT_FUNC;
-        }
-      else if (berth_string_ends_with (name, "_LTX_" BERTH_BACKEND_SYMBOL))
-        berth_problem (image->problems, "leave that symbol out", "exports %s, which libltdl would take for %s", name,
-                       BERTH_BACKEND_SYMBOL);
-      else if (berth_string_starts_with (name, "berth_backend_v"))
-        other_major = name;
-      else if (strays++ < 8)
-        berth_buffer_appendf (&others, "%s%s", others.size > 0 ? ", " : "", name);
+      ++*index;
+      *is_function = (symbol.st_info & 15) == STT_FUNC;
+      if (symbol.st_shndx != SHN_UNDEF && (binding == STB_GLOBAL || binding == STB_WEAK) && !is_of_the_linker (name))
+        return name;
     }
-  complain_of_entry (image, found, is_function, other_major);
-  if (found)
-    complain_of_strays (image, &others, strays, other_major);
+  return NULL;
+}
+
+/* What the exported symbols come to. */
+struct exports
+{
+  bool entry, is_function;
+  const char *other_major; /* "" for none */
+  struct berth_buffer others;
+  uint32_t other_count;
+};
+
+static void
+complain_of_entry (struct image *image, const struct exports *exports)
+{
+  if (exports->entry && !exports->is_function)
+    berth_problem (image->problems, "define it as a function", "%s is not a function", BERTH_BACKEND_SYMBOL);
+  else if (!exports->entry && exports->other_major[0] != '\0')
+    berth_problem (image->problems, "install the backend for this version of Berth", "is for another ABI (got %s, want %s)",
+                   exports->other_major, BERTH_BACKEND_SYMBOL);
+  else if (!exports->entry)
+    berth_problem (image->problems, "define and export that function", "does not export %s: it is not a backend",
+                   BERTH_BACKEND_SYMBOL);
+  else if (exports->other_count > 0)
+    berth_problem (image->warnings, "link it with a version script", "exports %u symbol%s beside %s: %s",
+                   exports->other_count, exports->other_count == 1 ? "" : "s", BERTH_BACKEND_SYMBOL,
+                   berth_buffer_string (&exports->others));
+}
+
+/* The second spelling of libltdl's would be found before the entry. */
+static void
+note_export (struct image *image, struct exports *exports, const char *name, bool is_function)
+{
+  if (strcmp (name, BERTH_BACKEND_SYMBOL) == 0)
+    {
+      exports->entry = true;
+      exports->is_function = is_function;
+      return;
+    }
+  if (image->problems != NULL && berth_string_ends_with (name, "_LTX_" BERTH_BACKEND_SYMBOL))
+    berth_problem (image->problems, "leave that symbol out", "exports %s, which libltdl would take for %s", name,
+                   BERTH_BACKEND_SYMBOL);
+  if (berth_string_starts_with (name, "berth_backend_v"))
+    exports->other_major = name;
+  exports->other_count++;
+  berth_buffer_appendf (&exports->others, exports->others.size > 0 ? ", %s" : "%s", name);
+}
+
+/* IMAGE has no list of problems when it is only read. */
+static void
+read_exports (struct image *image, struct exports *exports)
+{
+  uint64_t count = count_symbols (image), index = 1;
+  bool is_function;
+  const char *name;
+
+  *exports = (struct exports) { .other_major = "", .others = { .limit = 512 } };
+  while ((name = next_export (image, count, &index, &is_function)) != NULL)
+    note_export (image, exports, name, is_function);
+}
+
+/* Whether there is something to go on with. */
+static bool
+read_dynamic (struct image *image)
+{
+  ElfW (Dyn) entry;
+
+  for (unsigned int i = 0; take_dynamic (image, i, &entry); i++)
+    note_entry (image, &entry);
+  return image->strings != 0 && image->symbols != 0;
 }
 
 static void
 check_image (struct image *image)
 {
-  ElfW (Dyn) entry;
+  struct exports exports;
 
   if (!check_header (image))
     return;
-  for (unsigned int i = 0; take_dynamic (image, i, &entry); i++)
-    note_entry (image, &entry);
-  if (image->strings == 0 || image->symbols == 0)
+  if (!read_dynamic (image))
     {
       berth_problem (image->problems, "install it again", "has no dynamic section: it is damaged or not a shared object");
       return;
@@ -350,31 +397,88 @@ check_image (struct image *image)
   check_stack (image);
   check_flags (image);
   check_needed (image);
-  check_symbols (image);
+  read_exports (image, &exports);
+  complain_of_entry (image, &exports);
+  berth_buffer_free (&exports.others);
+}
+
+/* Maps the file FD into IMAGE; an empty one has no bytes. */
+static bool
+map_image (int fd, struct image *image)
+{
+  struct stat status;
+  void *bytes = NULL;
+
+  if (fstat (fd, &status) < 0)
+    return false;
+  image->size = (size_t) status.st_size;
+  if (image->size > 0)
+    bytes = mmap (NULL, image->size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (bytes == MAP_FAILED)
+    return false;
+  image->bytes = bytes;
+  return true;
+}
+
+static void
+unmap_image (struct image *image)
+{
+  if (image->bytes != NULL)
+    munmap ((void *) image->bytes, image->size);
 }
 
 void
 berth_elf_check (int fd, struct berth_problems *problems, struct berth_problems *warnings)
 {
   struct image image = { .problems = problems, .warnings = warnings };
-  struct stat status;
-  void *bytes = NULL;
 
-  if (fstat (fd, &status) < 0)
+  if (map_image (fd, &image))
+    check_image (&image);
+  else
+    berth_problem (problems, NULL, "cannot be read: %s", strerror (errno));
+  unmap_image (&image);
+}
+
+static void
+take_paths (const struct image *image, struct berth_buffer *paths)
+{
+  ElfW (Dyn) entry;
+
+  for (unsigned int i = 0; take_dynamic (image, i, &entry); i++)
+    if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH)
+      berth_buffer_appendf (paths, paths->size > 0 ? ":%s" : "%s", text_at (image, entry.d_un.d_val));
+}
+
+static void
+take_facts (struct image *image, struct berth_elf_facts *facts)
+{
+  struct exports exports;
+  int stack = stack_flags (image);
+
+  read_exports (image, &exports);
+  facts->exports = exports.others;
+  facts->export_count = exports.other_count + exports.entry;
+  facts->flags = (is_bound_now (image) ? BERTH_ELF_NOW : 0) | ((image->flags_1 & DF_1_NODELETE) != 0 ? BERTH_ELF_NODELETE : 0)
+                 | (changes_text (image) ? BERTH_ELF_TEXTREL : 0)
+                 | (stack >= 0 && (stack & PF_X) == 0 ? BERTH_ELF_STACK : 0)
+                 | (exports.entry && exports.is_function ? BERTH_ELF_ENTRY : 0);
+  take_paths (image, &facts->paths);
+}
+
+int
+berth_elf_read (int fd, struct berth_elf_facts *facts)
+{
+  BERTH_AUTO_PROBLEMS struct berth_problems problems = { 0 };
+  struct image image = { .problems = &problems };
+  int result = -1;
+
+  memset (facts, 0, sizeof *facts);
+  if (map_image (fd, &image) && check_header (&image) && read_dynamic (&image))
     {
-      berth_problem (problems, NULL, "cannot be read: %s", strerror (errno));
-      return;
+      image.problems = NULL;
+      take_facts (&image, facts);
+      result = 0;
     }
-  image.size = (size_t) status.st_size;
-  if (image.size > 0)
-    bytes = mmap (NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (bytes == MAP_FAILED)
-    {
-      berth_problem (problems, NULL, "cannot be read: %s", strerror (errno));
-      return;
-    }
-  image.bytes = bytes;
-  check_image (&image);
-  if (bytes != NULL)
-    munmap (bytes, image.size);
+  unmap_image (&image);
+  return result;
 }
