@@ -13,10 +13,14 @@ EXTRA_%C%_berth_backend_fake_la_DEPENDENCIES = $(BACKEND_MAP)
 check_LTLIBRARIES += %D%/tests/libhost.la
 %C%_tests_libhost_la_SOURCES = %D%/tests/host.c %D%/tests/host.h
 
-FAKE_TESTS = %D%/tests/commands %D%/tests/files %D%/tests/lifecycle
+FAKE_TESTS = %D%/tests/commands %D%/tests/files %D%/tests/groups %D%/tests/lifecycle \
+	%D%/tests/processes %D%/tests/workspace
 FAKE_TEST_LIBS = %D%/tests/libhost.la $(TEST_LIBS)
 check_PROGRAMS += $(FAKE_TESTS)
 TESTS += $(FAKE_TESTS)
 %C%_tests_commands_LDADD = $(FAKE_TEST_LIBS)
 %C%_tests_files_LDADD = $(FAKE_TEST_LIBS)
+%C%_tests_groups_LDADD = $(FAKE_TEST_LIBS)
 %C%_tests_lifecycle_LDADD = $(FAKE_TEST_LIBS)
+%C%_tests_processes_LDADD = $(FAKE_TEST_LIBS)
+%C%_tests_workspace_LDADD = %D%/tests/libhost.la sdk/archive/libarchiveio.la $(TEST_LIBS)
