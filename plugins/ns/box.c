@@ -69,6 +69,7 @@ ns_box_make (struct berth_call *call, const struct berth_state *state, const cha
       call->services->fail (call, BERTH_E_INTERNAL, "cannot open the directory of %s: %m", id);
       if (box >= 0)
         close (box);
+      unlinkat (boxes, id, AT_REMOVEDIR);
       return -1;
     }
   return box;

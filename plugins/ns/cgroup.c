@@ -147,7 +147,7 @@ make_directory (int mount, const char *name, const struct ns_hierarchies *hierar
           && (hierarchies->version != 2 || ns_cgroup_v2_delegate (parent, hierarchies->limits[index]) == 0)
           && mkdirat (parent, name, 0755) == 0)
         return openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-      if (errno != ENOENT || tries == REMOVE_TRIES)
+      if ((errno != ENOENT && errno != ENODEV) || tries == REMOVE_TRIES)
         return -1;
     }
 }

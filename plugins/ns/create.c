@@ -301,7 +301,7 @@ ns_create (struct berth_call *call, struct berth_state *state, const struct bert
     {
       if (creation.handle != NULL)
         ns_release (call, creation.handle);
-      /* A first process that still waits would wait for its end of the line. */
+      ns_launched_kill (&creation.launched);
       ns_launched_close (&creation.launched);
       undo (&creation);
       return -1;

@@ -13,10 +13,11 @@
 #include "sdk/base/fs.h"
 
 #define KILL_MS 5000 /* then the verdict is ACCEPTED */
+#define POLL_MS 100
 
-/* 1 once the agent is dead, and everything in its pid namespace with it; 0 not yet. */
+/* 1 once the agent is dead, and everything in its pid namespace with it; 0 not yet; -1 after fail. */
 static int
-kill_agent (const struct ns_meta *meta)
+kill_agent (struct berth_call *call, const struct ns_meta *meta)
 {
   BERTH_AUTO_FD int agent = ns_meta_agent (meta);
   struct pollfd poll_fd = { .fd = agent, .events = POLLIN };
@@ -24,12 +25,15 @@ kill_agent (const struct ns_meta *meta)
   if (agent < 0)
     return 1;
   syscall (SYS_pidfd_send_signal, agent, SIGKILL, NULL, 0);
-  int64_t end = berth_clock_monotonic_ms () + KILL_MS;
-  int got;
-  do
-    got = poll (&poll_fd, 1, berth_clock_poll_timeout (end));
-  while (got < 0 && errno == EINTR);
-  return got == 1;
+  for (int64_t end = berth_clock_monotonic_ms () + KILL_MS; berth_clock_monotonic_ms () < end;)
+    {
+      uint32_t code = call->services->cancelled (call);
+      if (code != 0)
+        return call->services->fail (call, code, "interrupted while the sandbox was killed");
+      if (poll (&poll_fd, 1, POLL_MS) == 1)
+        return 1;
+    }
+  return 0;
 }
 
 static int
@@ -72,18 +76,17 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
   out->verdict = BERTH_GONE;
   if (!ns_id_is_possible (state, native->id))
     return 0;
-  if (ns_need_root (call) < 0)
-    return -1;
   BERTH_AUTO_FD int box = ns_box_open (state, native->id);
   if (box < 0 && errno != ENOENT)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot look at the sandbox %s: %m", native->id);
   if (cgroup == NULL || ns_hierarchies_find (&hierarchies) < 0)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot read /proc/self/mountinfo: %m");
   bool known = box >= 0 && ns_meta_read (box, &meta) == 0;
-  if (known && !kill_agent (&meta))
+  int dead = known ? kill_agent (call, &meta) : 1;
+  if (dead <= 0)
     {
       out->verdict = BERTH_ACCEPTED;
-      return 0;
+      return dead;
     }
   if (ns_cgroup_remove (&hierarchies, cgroup) < 0)
     {

@@ -77,8 +77,6 @@ ns_connect (struct berth_call *call, struct berth_state *state, const struct ber
   NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
   BERTH_AUTO_FD int box = -1;
 
-  if (ns_need_root (call) < 0)
-    return -1;
   if (ns_id_is_possible (state, native->id))
     box = ns_box_open (state, native->id);
   else

@@ -116,7 +116,7 @@ ns_list_ids (struct berth_call *call, struct berth_state *state, const struct be
 {
   AUTO_IDS struct ids ids = { 0 };
 
-  if (ns_need_root (call) < 0 || read_ids (call, state, &ids) < 0)
+  if (read_ids (call, state, &ids) < 0)
     return -1;
   for (size_t i = 0; i < ids.count; i++)
     if (tell (call, state, ids.name[i], false, sink) < 0)
@@ -135,7 +135,7 @@ ns_list_page (struct berth_call *call, struct berth_state *state, const char *cu
 
   if (limit == 0)
     return call->services->fail (call, BERTH_E_INVALID_REQUEST, "a page of no sandboxes");
-  if (ns_need_root (call) < 0 || read_ids (call, state, &ids) < 0)
+  if (read_ids (call, state, &ids) < 0)
     return -1;
   for (size_t i = 0; i < ids.count; i++)
     {
@@ -159,8 +159,6 @@ int
 ns_describe (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
              const struct berth_found_sink *sink)
 {
-  if (ns_need_root (call) < 0)
-    return -1;
   int result = ns_id_is_possible (state, native->id) ? tell (call, state, native->id, true, sink) : 0;
   if (result == 0)
     return call->services->fail (call, BERTH_E_SANDBOX_NOT_FOUND, "there is no sandbox %s", native->id);

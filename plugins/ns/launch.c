@@ -132,6 +132,13 @@ close_fd (int *fd)
 }
 
 void
+ns_launched_kill (const struct ns_launched *launched)
+{
+  if (launched->pidfd >= 0)
+    syscall (SYS_pidfd_send_signal, launched->pidfd, SIGKILL, NULL, 0);
+}
+
+void
 ns_launched_close (struct ns_launched *launched)
 {
   close_fd (&launched->pidfd);

@@ -34,6 +34,8 @@ int ns_launch (struct berth_call *call, const struct ns_launch *launch, struct n
 int ns_launch_finish (struct berth_call *call, const struct ns_plan *plan, struct ns_launched *launched);
 /* Adds what the agent wrote before it gave up to the recorded failure. */
 void ns_launch_explain (struct berth_call *call, const struct ns_launched *launched);
+/* Ends a first process that is not recorded yet. */
+void ns_launched_kill (const struct ns_launched *launched);
 void ns_launched_close (struct ns_launched *launched);
 
 #endif
