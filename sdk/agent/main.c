@@ -274,5 +274,6 @@ main (int argc, char **argv)
     give_up (failed, strerror (errno));
   berth_buffer_free (&options.filter);
   agent_serve (&agent);
+  berth_buffer_free (&agent.environment);
   return EXIT_SUCCESS;
 }

@@ -19,7 +19,6 @@
   X (archive_write_data)                                                                          \
   X (archive_write_close)                                                                         \
   X (archive_write_free)                                                                          \
-  X (archive_write_fail)                                                                          \
   X (archive_read_new)                                                                            \
   X (archive_read_support_format_tar)                                                             \
   X (archive_read_open)                                                                           \

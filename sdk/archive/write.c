@@ -23,7 +23,6 @@ struct berth_tar_writer
   uint64_t written; /* bytes of the whole file */
   uint64_t size;
   bool output_failed;
-  bool finished;
 };
 
 /* The output says itself why it fails. */
@@ -38,17 +37,16 @@ fail (struct berth_tar_writer *writer, const char *what)
                                        reason == NULL ? "no reason given" : reason);
 }
 
+/* libarchive is not told of a failure, since it would then not free its buffer; what comes after it
+ * is dropped, and everybody who calls libarchive looks at output_failed. */
 static la_ssize_t
 write_output (struct archive *archive, void *context, const void *bytes, size_t size)
 {
   struct berth_tar_writer *writer = context;
 
   (void) archive;
-  if (writer->output_failed || writer->output.write (writer->output.context, bytes, size) < 0)
-    {
-      writer->output_failed = true;
-      return -1;
-    }
+  if (!writer->output_failed && writer->output.write (writer->output.context, bytes, size) < 0)
+    writer->output_failed = true;
   return (la_ssize_t) size;
 }
 
@@ -150,7 +148,9 @@ berth_tar_writer_member (struct berth_tar_writer *writer, const struct berth_tar
   result = writer->library->archive_write_header (writer->archive, writer->entry);
   uselocale (before);
   /* A warning: the name is no UTF-8 and was marked as bytes. */
-  return result == ARCHIVE_OK || result == ARCHIVE_WARN ? 0 : fail (writer, member->name);
+  if (writer->output_failed || (result != ARCHIVE_OK && result != ARCHIVE_WARN))
+    return fail (writer, member->name);
+  return 0;
 }
 
 static int
@@ -162,7 +162,7 @@ write_all (struct berth_tar_writer *writer, const void *bytes, size_t size)
     {
       la_ssize_t taken = writer->library->archive_write_data (writer->archive, at, size);
 
-      if (taken <= 0)
+      if (taken <= 0 || writer->output_failed)
         return fail (writer, "data");
       at += taken;
       size -= (size_t) taken;
@@ -216,8 +216,7 @@ berth_tar_writer_data (struct berth_tar_writer *writer, const void *bytes, size_
 int
 berth_tar_writer_finish (struct berth_tar_writer *writer)
 {
-  writer->finished = true;
-  if (writer->library->archive_write_close (writer->archive) != ARCHIVE_OK)
+  if (writer->library->archive_write_close (writer->archive) != ARCHIVE_OK || writer->output_failed)
     return fail (writer, "the end of the archive");
   return 0;
 }
@@ -227,13 +226,9 @@ berth_tar_writer_free (struct berth_tar_writer *writer)
 {
   if (writer == NULL)
     return;
+  writer->output_failed = true; /* freeing writes an end that was not asked for */
   if (writer->archive != NULL)
-    {
-      /* Freeing would write the end that was not asked for. */
-      if (!writer->finished)
-        writer->library->archive_write_fail (writer->archive);
-      writer->library->archive_write_free (writer->archive);
-    }
+    writer->library->archive_write_free (writer->archive);
   if (writer->entry != NULL)
     writer->library->archive_entry_free (writer->entry);
   free (writer->runs);
