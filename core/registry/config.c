@@ -11,6 +11,7 @@
 #include "sdk/base/buffer.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fd.h"
+#include "sdk/base/nearest.h"
 #include "sdk/base/string.h"
 
 #define LARGEST_FILE ((size_t) 1 << 20)

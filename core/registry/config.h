@@ -48,7 +48,4 @@ const char *berth_config_instance_name (const struct berth_config_section *secti
 /* Whether NAME is [a-z][a-z0-9-]{0,30}: a backend's or an instance's. */
 int berth_name_is_valid (const char *name);
 
-/* Of CANDIDATES (ended by NULL) the one that WORD was probably meant to be, or NULL. */
-const char *berth_nearest (const char *word, const char *const *candidates);
-
 #endif

@@ -8,6 +8,7 @@
 #include "core/registry/error.h"
 #include "core/registry/inside.h"
 #include "sdk/base/cleanup.h"
+#include "sdk/base/nearest.h"
 #include "sdk/base/string.h"
 
 void

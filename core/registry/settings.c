@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sdk/base/cleanup.h"
+#include "sdk/base/nearest.h"
 #include "sdk/base/path.h"
 #include "sdk/base/string.h"
 

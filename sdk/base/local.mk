@@ -4,7 +4,8 @@ BASE_AGENT_SOURCES = %D%/buffer.c %D%/buffer.h %D%/bytes.h %D%/cleanup.h %D%/clo
 	%D%/string.c %D%/string.h %D%/tree.c
 
 noinst_LTLIBRARIES += %D%/libbase.la
-%C%_libbase_la_SOURCES = $(BASE_AGENT_SOURCES) %D%/base64.c %D%/json.c %D%/json.h %D%/jsonscan.c %D%/jsonscan.h
+%C%_libbase_la_SOURCES = $(BASE_AGENT_SOURCES) %D%/base64.c %D%/json.c %D%/json.h %D%/jsonscan.c %D%/jsonscan.h \
+	%D%/nearest.c %D%/nearest.h
 %C%_libbase_la_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 %C%_libbase_la_LIBADD = $(JSON_LIBS)
 

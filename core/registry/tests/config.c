@@ -9,6 +9,7 @@
 
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/nearest.h"
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 

@@ -1,4 +1,4 @@
-#include "core/registry/config.h"
+#include "sdk/base/nearest.h"
 
 #include <string.h>
 
