@@ -22,8 +22,9 @@ cli_version (struct cli *cli)
 
   if (!cli->json)
     {
-      printf ("berth %s\nlibberth %s\nplugin ABI %d.%d\ncompiler %s\nsanitizer %s\n", PACKAGE_VERSION, berth_version (),
-              BERTH_ABI_MAJOR, BERTH_ABI_MINOR, __VERSION__, SANITIZER);
+      printf ("berth %s\nlibberth %s\nplugin ABI %d.%d\n", PACKAGE_VERSION, berth_version (), BERTH_ABI_MAJOR, BERTH_ABI_MINOR);
+      printf ("built with backends in %s, the agent %s, compiler %s, sanitizer %s\n", BERTH_BACKENDDIR, BERTH_AGENT_PATH,
+              __VERSION__, SANITIZER);
       return 0;
     }
   object = berth_json_new_object ();
@@ -31,6 +32,8 @@ cli_version (struct cli *cli)
   berth_json_set_string (object, "libberth", berth_version ());
   berth_json_set_int64 (object, "abi_major", BERTH_ABI_MAJOR);
   berth_json_set_int64 (object, "abi_minor", BERTH_ABI_MINOR);
+  berth_json_set_string (object, "backend_dir", BERTH_BACKENDDIR);
+  berth_json_set_string (object, "agent", BERTH_AGENT_PATH);
   berth_json_set_string (object, "compiler", __VERSION__);
   berth_json_set_string (object, "sanitizer", SANITIZER);
   return cli_print_json (cli, object);
