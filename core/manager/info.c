@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/manager/process.h"
 #include "sdk/base/clock.h"
 
 static int
@@ -89,12 +88,9 @@ berth_info_state (const struct berth_record *record, const struct berth_sighting
 static struct berth_expiry
 recorded_expiry (const struct berth_record *record)
 {
-  char boot_id[BERTH_BOOT_ID_SIZE];
-
   if (record->deadline_wall_ms == 0)
     return (struct berth_expiry) { 0 };
-  berth_boot_id (boot_id);
-  bool same_boot = record->boot_id != NULL && strcmp (record->boot_id, boot_id) == 0;
+  bool same_boot = berth_record_is_of_this_boot (record);
   return (struct berth_expiry) { .kind = BERTH_EXPIRES_AT,
                                  .wall_ms = record->deadline_wall_ms,
                                  .remaining_ms = same_boot ? record->deadline_boot_ms - berth_clock_boottime_ms ()

@@ -2,7 +2,7 @@ noinst_LTLIBRARIES += %D%/libmanager.la
 %C%_libmanager_la_SOURCES = %D%/answer.c %D%/answer.h %D%/backends.c %D%/call.c %D%/call.h %D%/create.c \
 	%D%/destroy.c %D%/destroy.h %D%/directories.c %D%/directories.h %D%/files.c %D%/find.c %D%/host.c %D%/ids.c \
 	%D%/ids.h %D%/info.c %D%/info.h %D%/inspect.c %D%/limits.c %D%/limits.h %D%/list.c %D%/lock.c %D%/lock.h \
-	%D%/manager.h %D%/path.c %D%/path.h %D%/process.c %D%/process.h %D%/run.c %D%/sandbox.c %D%/spec.c %D%/spec.h \
+	%D%/manager.h %D%/path.c %D%/path.h %D%/run.c %D%/sandbox.c %D%/spec.c %D%/spec.h \
 	%D%/sweep.c %D%/sweep.h %D%/transfer.c %D%/transfer.h %D%/version.c %D%/workspace.c
 %C%_libmanager_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 

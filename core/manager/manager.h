@@ -71,6 +71,9 @@ void berth_sandbox_disconnect (struct berth_sandbox *sandbox);
 /* The native of RECORD that is in use, or NULL: nothing has been made. */
 const struct berth_record_native *berth_record_current (const struct berth_record *record);
 
+/* Whether its boot-time deadline and its owner's number mean anything now. */
+bool berth_record_is_of_this_boot (const struct berth_record *record);
+
 /* 0 when every bit of NEEDED is among the capabilities of the sandbox. */
 int berth_require_capability (const char *backend, uint64_t have, uint64_t needed, struct berth_error *error);
 

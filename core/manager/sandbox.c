@@ -2,6 +2,7 @@
 
 #include "core/manager/call.h"
 #include "core/manager/destroy.h"
+#include "sdk/base/process.h"
 
 struct berth_sandbox *
 berth_sandbox_new (struct berth_host *host)
@@ -35,6 +36,14 @@ const struct berth_record_native *
 berth_record_current (const struct berth_record *record)
 {
   return record->native_count > 0 ? &record->natives[record->native_count - 1] : NULL;
+}
+
+bool
+berth_record_is_of_this_boot (const struct berth_record *record)
+{
+  char boot_id[BERTH_BOOT_ID_SIZE];
+
+  return record->boot_id != NULL && berth_boot_id (boot_id) == 0 && strcmp (record->boot_id, boot_id) == 0;
 }
 
 int

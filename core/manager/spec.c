@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/manager/process.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/process.h"
 #include "sdk/base/string.h"
 
 #define LABELS_MAX 64
@@ -215,9 +215,10 @@ static bool
 copy_texts (struct berth_host *host, const struct berth_wish *wish, const char *backend, struct berth_record *record)
 {
   const struct berth_create_options *options = &wish->options;
-  char boot_id[BERTH_BOOT_ID_SIZE];
+  char boot_id[BERTH_BOOT_ID_SIZE] = "";
 
-  berth_boot_id (boot_id);
+  /* without one the record is of no boot: its end then counts by the wall clock */
+  (void) berth_boot_id (boot_id);
   return copy_text (&record->id, wish->sandbox_id) && copy_text (&record->name, options->name)
          && copy_text (&record->owner, host->owner) && copy_text (&record->backend, backend)
          && copy_text (&record->image, options->image) && copy_text (&record->user, options->user)
@@ -246,7 +247,7 @@ berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const
   if (record->owned != 0)
     {
       record->owner_pid = getpid ();
-      record->owner_start = berth_process_start (record->owner_pid);
+      record->owner_start = (int64_t) berth_process_start (getpid ());
     }
   return copy_texts (host, wish, backend, record) ? 0 : berth_no_memory (error);
 }

@@ -3,21 +3,26 @@
 #include <string.h>
 
 #include "core/manager/destroy.h"
-#include "core/manager/process.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/process.h"
 
 /* Within the boot by a clock that no step moves; across boots only the wall clock is left. */
 static bool
 has_ended (const struct berth_record *record)
 {
-  char boot_id[BERTH_BOOT_ID_SIZE];
-
   if (record->deadline_wall_ms == 0)
     return false;
-  berth_boot_id (boot_id);
-  if (record->boot_id != NULL && strcmp (record->boot_id, boot_id) == 0)
+  if (berth_record_is_of_this_boot (record))
     return record->deadline_boot_ms <= berth_clock_boottime_ms ();
   return record->deadline_wall_ms <= berth_clock_wall_ms ();
+}
+
+/* By its start too: a later process with its number is another. */
+static bool
+owner_lives (const struct berth_record *record)
+{
+  return berth_record_is_of_this_boot (record) && record->owner_start != 0
+         && berth_process_start ((pid_t) record->owner_pid) == (uint64_t) record->owner_start;
 }
 
 /* Why it may go, or NULL.  The caller holds its lock, so nobody is creating or destroying it. */
@@ -28,7 +33,7 @@ abandoned_locked (const struct berth_record *record)
     return "its creator died";
   if (record->state == BERTH_RECORD_DESTROYING)
     return "its destruction was not finished";
-  if (record->owned != 0 && !berth_process_is_alive (record->owner_pid, record->owner_start, record->boot_id))
+  if (record->owned != 0 && !owner_lives (record))
     return "its owner died";
   if (record->state == BERTH_RECORD_RUNNING && has_ended (record))
     return "its end has passed";

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "core/registry/error.h"
@@ -41,6 +42,7 @@ struct berth_store
   pthread_mutex_t mutex; /* one statement at a time; never held outside this folder */
   sqlite3 *db;
   int users_fd; /* lock file: who has the database open */
+  bool is_open; /* and sound: an end is a clean one */
   char *path;
   char installation_id[32];
   sqlite3_stmt *statements[BERTH_SQL_STATEMENTS];

@@ -10,10 +10,12 @@
 
 #include "sdk/base/clock.h"
 #include "sdk/base/path.h"
+#include "sdk/base/process.h"
 #include "sdk/base/string.h"
 
 #define APPLICATION_ID 0x42525448 /* "BRTH", so that no other program's database is taken for ours */
 #define BUSY_LIMIT_MS 10000
+#define LOG_PAGES 200 /* reading more at each opening would cost more than merging it */
 
 /* Several writers that wake at once would meet again: sleep a random part of a growing span. */
 static int
@@ -46,7 +48,8 @@ pragma_number (sqlite3 *db, const char *pragma, int *value)
 
 /* ---- who has it open ----
  * A lock on the whole of berth.lock, shared while the database is open.  Whoever gets it alone
- * is the first: nobody else is there, so a log that was left over tells of an unclean end. */
+ * is the only one.  The file says how the last one left: the boot's id after a clean end, and
+ * nothing while it is open.  So the check is made after an unclean end, and once a boot. */
 
 static int
 lock_users (int fd, short type, int command)
@@ -60,12 +63,29 @@ lock_users (int fd, short type, int command)
 }
 
 static bool
-log_is_left (const struct berth_store *store)
+was_left_clean (const struct berth_store *store)
 {
-  BERTH_AUTO_FREE char *path = berth_string_format ("%s-wal", store->path);
-  struct stat status;
+  char now[BERTH_BOOT_ID_SIZE], left[BERTH_BOOT_ID_SIZE] = "";
 
-  return path != NULL && stat (path, &status) == 0 && status.st_size > 0;
+  return berth_boot_id (now) == 0 && pread (store->users_fd, left, sizeof left, 0) == sizeof left
+         && memcmp (left, now, sizeof left) == 0;
+}
+
+static void
+mark_clean (const struct berth_store *store)
+{
+  char now[BERTH_BOOT_ID_SIZE];
+
+  /* one that cannot be written costs a check, no more */
+  if (berth_boot_id (now) == 0 && pwrite (store->users_fd, now, sizeof now, 0) < 0)
+    return;
+}
+
+static void
+mark_open (const struct berth_store *store)
+{
+  if (ftruncate (store->users_fd, 0) != 0)
+    return;
 }
 
 static int
@@ -120,7 +140,8 @@ initialise (struct berth_store *store, int version, struct berth_error *error)
                     NULL, NULL, NULL)
           != SQLITE_OK
       || berth_schema_migrate (store->db, version) != 0
-      || sqlite3_exec (store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+      || sqlite3_exec (store->db, sql, NULL, NULL, NULL) != SQLITE_OK
+      || sqlite3_exec (store->db, "PRAGMA wal_checkpoint (TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
     return berth_store_fail (store, error);
   return 0;
 }
@@ -156,15 +177,16 @@ read_version (struct berth_store *store, int *version, struct berth_error *error
 static int
 prepare_alone (struct berth_store *store, struct berth_error *error)
 {
-  bool unclean = log_is_left (store);
+  bool clean = was_left_clean (store);
   int version = 0;
 
-  if (read_version (store, &version, error) != 0 || (unclean && check_integrity (store, error) != 0))
+  if (read_version (store, &version, error) != 0 || (!clean && check_integrity (store, error) != 0))
     return -1;
   if ((version < berth_store_schema () || read_installation (store) != 0) && initialise (store, version, error) != 0)
     return -1;
   if (lock_users (store->users_fd, F_RDLCK, F_OFD_SETLKW) != 0)
     return berth_error_set (error, BERTH_E_INTERNAL, "cannot share the lock of %s: %m", store->path);
+  mark_open (store);
   return 0;
 }
 
@@ -182,7 +204,11 @@ prepare (struct berth_store *store, struct berth_error *error)
   if (read_version (store, &version, error) != 0)
     return -1;
   if (version == berth_store_schema () && read_installation (store) == 0)
-    return 0;
+    {
+      /* the one before may have left just now, and marked it */
+      mark_open (store);
+      return 0;
+    }
   lock_users (store->users_fd, F_UNLCK, F_OFD_SETLK);
   if (lock_users (store->users_fd, F_WRLCK, F_OFD_SETLKW) != 0)
     return berth_error_set (error, BERTH_E_INTERNAL, "cannot lock %s: %m", store->path);
@@ -214,6 +240,10 @@ open_files (struct berth_store *store, const char *directory, struct berth_error
       != SQLITE_OK)
     return berth_store_fail (store, error);
   sqlite3_extended_result_codes (store->db, 1);
+  /* The log is merged now and then (LOG_PAGES), not by each process that ends: that would sync
+   * the disk for every `berth exec`. */
+  sqlite3_db_config (store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  sqlite3_wal_autocheckpoint (store->db, LOG_PAGES);
   sqlite3_busy_handler (store->db, wait_for_others, NULL);
   return 0;
 }
@@ -237,6 +267,7 @@ berth_store_open (const char *directory, struct berth_store **out, struct berth_
       berth_store_fail (store, error);
       goto failed;
     }
+  store->is_open = true;
   *out = store;
   return 0;
 
@@ -252,8 +283,9 @@ berth_store_close (struct berth_store *store)
     return;
   for (size_t i = 0; i < BERTH_SQL_STATEMENTS; i++)
     sqlite3_finalize (store->statements[i]);
-  /* before the lock: the last one to leave takes the log with it */
   sqlite3_close (store->db);
+  if (store->is_open && lock_users (store->users_fd, F_WRLCK, F_OFD_SETLK) == 0)
+    mark_clean (store);
   if (store->users_fd >= 0)
     close (store->users_fd);
   pthread_mutex_destroy (&store->mutex);

@@ -202,7 +202,7 @@ start_agent (struct creation *creation)
   creation->meta.pid = creation->launched.pid;
   creation->meta.pid_start = creation->launched.start;
   creation->meta.ready = true;
-  if (ns_boot_id (creation->meta.boot) < 0)
+  if (berth_boot_id (creation->meta.boot) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read the boot id: %m");
   if (write_meta (creation) < 0)
     return -1;

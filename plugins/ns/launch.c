@@ -226,8 +226,8 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
   if (news.what == NS_NEWS_FAILED)
     return fail_step (call, launch->plan, &news);
   out->pid = news.value;
-  out->start = ns_process_start (out->pid);
-  out->pidfd = ns_process_open (out->pid, out->start);
+  out->start = berth_process_start (out->pid);
+  out->pidfd = berth_process_open (out->pid, out->start);
   if (out->pidfd < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
   if (map_ids (call, out->pid, launch->uid_base) < 0)

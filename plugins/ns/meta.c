@@ -313,12 +313,12 @@ ns_meta_agent (const struct ns_meta *meta)
 {
   char boot[37];
 
-  if (meta->pid > 0 && ns_boot_id (boot) < 0)
+  if (meta->pid > 0 && berth_boot_id (boot) < 0)
     return -1;
   if (meta->pid <= 0 || strcmp (boot, meta->boot) != 0)
     {
       errno = ESRCH;
       return -1;
     }
-  return ns_process_open (meta->pid, meta->pid_start);
+  return berth_process_open (meta->pid, meta->pid_start);
 }

@@ -17,6 +17,7 @@
 
 #include "sdk/agentlink/agentlink.h"
 #include "sdk/base/buffer.h"
+#include "sdk/base/process.h"
 
 #define NS_NATIVE_MAX 200
 #define NS_IDS_PER_SANDBOX UINT32_C (65536)
@@ -88,13 +89,6 @@ int ns_slot_release (const struct berth_state *state, const char *id, uint32_t s
 uint32_t ns_slot_uid (const struct berth_state *state, uint32_t slot);
 /* Whether the configured ids belong to nobody else on this machine; -1 after fail. */
 int ns_ids_check (struct berth_call *call, const struct berth_state *state);
-
-/* ---- process.c ---- */
-/* Start time of a live process in clock ticks since boot, 0 when there is none or it is a zombie. */
-uint64_t ns_process_start (pid_t pid);
-/* A pidfd of the process that started then; -1 with ESRCH when it is gone. */
-int ns_process_open (pid_t pid, uint64_t start);
-int ns_boot_id (char text[37]);
 
 /* ---- cgroup.c ---- */
 #define NS_CGROUP_MAX 3

@@ -1,6 +1,7 @@
 # What the agent takes of the ground floor: libc and nothing else.
 BASE_AGENT_SOURCES = %D%/buffer.c %D%/buffer.h %D%/bytes.h %D%/cleanup.h %D%/clock.c %D%/clock.h \
 	%D%/fd.c %D%/fd.h %D%/fs.c %D%/fs.h %D%/path.c %D%/path.h \
+	%D%/process.c %D%/process.h \
 	%D%/string.c %D%/string.h %D%/tree.c
 
 noinst_LTLIBRARIES += %D%/libbase.la

@@ -1,4 +1,5 @@
-/* process.c - processes that are named by number and start time. */
+#include "sdk/base/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,12 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fs.h"
 
 uint64_t
-ns_process_start (pid_t pid)
+berth_process_start (pid_t pid)
 {
   char path[64];
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
@@ -31,7 +31,7 @@ ns_process_start (pid_t pid)
 }
 
 int
-ns_process_open (pid_t pid, uint64_t start)
+berth_process_open (pid_t pid, uint64_t start)
 {
   BERTH_AUTO_FD int fd = pid > 0 ? (int) syscall (SYS_pidfd_open, pid, 0) : -1;
 
@@ -40,7 +40,7 @@ ns_process_open (pid_t pid, uint64_t start)
   if (fd < 0)
     return -1;
   /* Asked after the descriptor was opened, so that both speak of one process. */
-  if (start == 0 || ns_process_start (pid) != start)
+  if (start == 0 || berth_process_start (pid) != start)
     {
       errno = ESRCH;
       return -1;
@@ -49,7 +49,7 @@ ns_process_open (pid_t pid, uint64_t start)
 }
 
 int
-ns_boot_id (char text[37])
+berth_boot_id (char text[BERTH_BOOT_ID_SIZE])
 {
   BERTH_AUTO_BUFFER struct berth_buffer got = { 0 };
 
