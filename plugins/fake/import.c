@@ -43,6 +43,21 @@ refuse (struct import *import, const char *name, const char *why)
                                        (unsigned long long) import->entries, name, why);
 }
 
+/* Finds PATH for the entry NAME; what the archive is to blame for is told with the entry. */
+static int
+find (struct import *import, struct fake_box *box, const char *path, unsigned int flags, const char *name,
+      struct fake_node *node)
+{
+  uint32_t code;
+
+  if (fake_node_find (import->call, box, path, flags, NULL, node) == 0)
+    return 0;
+  code = import->call->services->failed (import->call);
+  if (code == BERTH_E_INVALID_REQUEST || code == BERTH_E_PATH_NOT_FOUND || code == BERTH_E_PATH_REJECTED)
+    return refuse (import, name, "a path through a link or a file");
+  return -1;
+}
+
 /* Where an entry belongs, as an absolute path; NULL with the refusal made. */
 static char *
 place_of (struct import *import, const char *name, const char *what)
@@ -94,7 +109,7 @@ place_hard_link (struct import *import, struct fake_box *box, const struct fake_
   FAKE_AUTO_NODE struct fake_node target = FAKE_NODE_INIT;
   BERTH_AUTO_FREE char *path = place_of (import, member->hard_link, member->name);
 
-  if (path == NULL || fake_node_find (import->call, box, path, 0, NULL, &target) < 0)
+  if (path == NULL || find (import, box, path, 0, member->name, &target) < 0)
     return -1;
   if (!target.exists || target.attributes.kind != BERTH_KIND_FILE || strcmp (target.path, path) != 0)
     return refuse (import, member->name, "a hard link to what is no file of the workspace");
@@ -127,7 +142,7 @@ place_entry (struct import *import, struct fake_box *box, const char *path, cons
   struct fake_attributes attributes = { kinds[member->kind], member->mode & ~SET_ID_BITS & 07777, 1000, 1000,
                                         member->modified_s, member->modified_ns };
 
-  if (fake_node_find (import->call, box, path, FAKE_FIND_PARENTS, NULL, &node) < 0)
+  if (find (import, box, path, FAKE_FIND_PARENTS, member->name, &node) < 0)
     return -1;
   if (strcmp (node.path, path) != 0)
     return refuse (import, member->name, "a path through a symbolic link");
