@@ -20,6 +20,6 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe
 %C%_suites_probe_CFLAGS = -std=gnu17 $(WARNING_FLAGS)
 %C%_suites_probe_LDFLAGS = -all-static
 
-CONFORMANCE_TESTS = %D%/tests/plain %D%/tests/ns
+CONFORMANCE_TESTS = %D%/tests/fake %D%/tests/plain %D%/tests/ns
 TESTS += $(CONFORMANCE_TESTS)
-EXTRA_DIST += $(CONFORMANCE_TESTS) %D%/tests/fake
+EXTRA_DIST += $(CONFORMANCE_TESTS)
