@@ -8,6 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef ARCHIVE_LIBRARY /* a test names another */
+#define ARCHIVE_LIBRARY LIBARCHIVE_SONAME
+#endif
+
+/* Tells package tools what is opened without being linked: an ELF note of the dlopen convention. */
+#define NOTE                                                                                      \
+  "[{\"soname\":[\"" ARCHIVE_LIBRARY "\"],\"feature\":\"archive\","                                   \
+  "\"description\":\"workspaces as tar\",\"priority\":\"recommended\"}]"
+
+static const struct
+{
+  uint32_t name_size;
+  uint32_t text_size;
+  uint32_t type;
+  char name[4];
+  char text[(sizeof NOTE + 3) / 4 * 4];
+} note __attribute__ ((used, section (".note.dlopen"), aligned (4)))
+= { sizeof note.name, sizeof NOTE, 0x407c0c0a, "FDO", NOTE };
+
 /* Filled once, only read afterwards. */
 static struct
 {
@@ -25,14 +44,14 @@ find (void *handle, const char *name, void *slot)
   /* A pointer to an object is no pointer to a function in C; their bytes are the same in POSIX. */
   memcpy (slot, &symbol, sizeof symbol);
   if (symbol == NULL)
-    snprintf (library.reason, sizeof library.reason, "%s has no %s", LIBARCHIVE_SONAME, name);
+    snprintf (library.reason, sizeof library.reason, "%s has no %s", ARCHIVE_LIBRARY, name);
   return symbol != NULL;
 }
 
 static void
 load (void)
 {
-  void *handle = dlopen (LIBARCHIVE_SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *handle = dlopen (ARCHIVE_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   bool complete = handle != NULL;
 
   if (handle == NULL)
