@@ -1,6 +1,7 @@
 #include "conformance/broken/tests.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +45,24 @@ place_write (const struct place *place, const char *name, const void *bytes, siz
   CU_ASSERT_EQUAL_FATAL (chmod (file, (mode_t) mode), 0);
 }
 
-const char *
-broken_directory (void)
+static char backends[4096];
+
+static void
+find_directory (void)
 {
-  static char directory[4096];
   const char *top = getenv ("BERTH_TEST_BUILDDIR");
 
   CU_ASSERT_PTR_NOT_NULL_FATAL (top);
-  snprintf (directory, sizeof directory, "%s/conformance/broken/backends", top);
-  return directory;
+  snprintf (backends, sizeof backends, "%s/conformance/broken/backends", top);
+}
+
+const char *
+broken_directory (void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+  pthread_once (&once, find_directory);
+  return backends;
 }
 
 char *
