@@ -1,5 +1,5 @@
 # docs
-EXTRA_DIST += %D%/agent-protocol.md %D%/architecture.md %D%/berth.pod %D%/security.md
+EXTRA_DIST += %D%/abi-rules.md %D%/agent-protocol.md %D%/architecture.md %D%/berth.pod %D%/security.md
 CLEANFILES += %D%/berth.1
 
 if HAVE_POD2MAN

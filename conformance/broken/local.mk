@@ -6,9 +6,9 @@ BROKEN_VARIANTS = good magic major size-small size-large size-odd older newer-mi
 	setting-twice setting-type setting-default setting-variable setting-of-host setting-stride settings \
 	concurrency not-parallel several curl nothing one-at-a-time one-per-sandbox \
 	no-symbol other-major data entry-null open-fails open-silent open-nothing open-talks \
-	constructor constructor-major exports ltx undefined lazy execstack dependency core deletable clings flips restless
+	constructor constructor-major exports ltx undefined lazy execstack dependency core core-below deletable clings flips restless
 BROKEN_BACKENDS = $(BROKEN_VARIANTS:%=%D%/backends/berth-backend-%.so)
-BROKEN_STUBS = %D%/stubs/libberth-test-missing.so %D%/stubs/libberth.so.77
+BROKEN_STUBS = %D%/stubs/libberth-test-missing.so %D%/stubs/libberth.so.77 %D%/stubs/libberth-test-middle.so
 BROKEN_LINK = $(CC) -DBROKEN_NAME='"$*"' -DBROKEN_$(subst -,_,$*) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
 	-fPIC -shared $(BROKEN_FLAGS) $(BROKEN_ZFLAGS) $(LDFLAGS)
 BROKEN_ZFLAGS = -Wl,-z,now -Wl,-z,nodelete -Wl,-z,noexecstack $(BROKEN_MAP)
@@ -22,12 +22,16 @@ $(BROKEN_EVERYTHING:%=%D%/backends/berth-backend-%.so): BROKEN_MAP = -fvisibilit
 %D%/backends/berth-backend-execstack.so: BROKEN_ZFLAGS = -Wl,-z,now -Wl,-z,nodelete -Wl,-z,execstack $(BROKEN_MAP)
 %D%/backends/berth-backend-dependency.so: BROKEN_FLAGS = -Wl,--no-as-needed %D%/stubs/libberth-test-missing.so
 %D%/backends/berth-backend-core.so: BROKEN_FLAGS = -Wl,--no-as-needed %D%/stubs/libberth.so.77
+%D%/backends/berth-backend-core-below.so: BROKEN_FLAGS = -Wl,--no-as-needed %D%/stubs/libberth-test-middle.so \
+	-Wl,--disable-new-dtags -Wl,-rpath,$(abs_builddir)/%D%/stubs
+%D%/stubs/libberth-test-middle.so: BROKEN_STUB_FLAGS = -Wl,--no-as-needed %D%/stubs/libberth.so.77
+%D%/stubs/libberth-test-middle.so: %D%/stubs/libberth.so.77
 
 $(BROKEN_BACKENDS): %D%/backends/berth-backend-%.so: %D%/broken.c $(BROKEN_STUBS) $(BACKEND_MAP) $(berthinclude_HEADERS)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(BROKEN_LINK) -o $@ $(srcdir)/conformance/broken/broken.c
 $(BROKEN_STUBS): %D%/stub.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) \
-	  $(LDFLAGS) -o $@ $(srcdir)/conformance/broken/stub.c
+	  $(BROKEN_STUB_FLAGS) $(LDFLAGS) -o $@ $(srcdir)/conformance/broken/stub.c
 
 check_DATA += $(BROKEN_BACKENDS)
 CLEANFILES += $(BROKEN_BACKENDS) $(BROKEN_STUBS)

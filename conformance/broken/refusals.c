@@ -137,6 +137,11 @@ test_binary (void)
   refused ("execstack", "wants an executable stack (GNU_STACK is RWE, want RW)", "link it with -Wl,-z,noexecstack");
   refused ("core", "links libberth.so.77, which would put a second Berth into the process",
            "leave -lberth out: a backend gets everything through its services");
+  refused ("core-below", "brings a second libberth into the process, through a library that it links",
+           "leave that library out: a backend gets everything through its services");
+  /* Nothing of it is left that a second host could be deceived by. */
+  refused ("core-below", "brings a second libberth into the process, through a library that it links",
+           "leave that library out: a backend gets everything through its services");
   refused ("lazy", "is not bound at load time (no BIND_NOW)", "link it with -Wl,-z,now");
   refused ("ltx", "exports berth_backend_ltx_LTX_berth_backend_v1, which libltdl would take for berth_backend_v1",
            "leave that symbol out");

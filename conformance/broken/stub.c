@@ -7,3 +7,10 @@ berth_test_stub (void)
 {
   return -1;
 }
+
+BERTH_EXPORT const char *berth_version (void);
+const char *
+berth_version (void)
+{
+  return "0";
+}

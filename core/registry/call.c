@@ -106,31 +106,12 @@ berth_host_call_fail (struct berth_host_call *call, uint32_t code, const char *f
   return -1;
 }
 
-static void
-append_asks (struct berth_buffer *text, uint32_t which, uint64_t bits)
-{
-  for (unsigned int n = 0; n < 64; n++)
-    {
-      uint64_t bit = bits & (UINT64_C (1) << n);
-      const char *name = bit != 0 ? berth_asks_name (which, bit) : NULL;
-
-      if (bit == 0)
-        continue;
-      if (text->size > 0)
-        berth_buffer_append_string (text, ", ");
-      if (name != NULL)
-        berth_buffer_append_string (text, name);
-      else
-        berth_buffer_appendf (text, "bit %u of mask %u", n, which);
-    }
-}
-
 int
 berth_call_refuse (struct berth_call *call, uint32_t which, uint64_t bits)
 {
   BERTH_AUTO_BUFFER struct berth_buffer names = { 0 };
 
-  append_asks (&names, which, bits);
+  berth_bits_describe (which, bits, &names);
   berth_call_fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "backend \"%s\" cannot honour: %s",
                    call->instance != NULL ? berth_instance_name (call->instance) : "",
                    names.error == 0 ? berth_buffer_string (&names) : "what was asked");

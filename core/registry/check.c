@@ -37,6 +37,20 @@ check_header (const struct berth_abi *abi, struct berth_problems *problems)
   return -1;
 }
 
+int
+berth_check_array (struct berth_check *check, const char *what, struct berth_array *array, uint32_t most, size_t size)
+{
+  if (array->count == 0)
+    return 1;
+  if (array->first != NULL && array->count <= most && array->stride >= size && array->stride <= BERTH_ABI_SIZE_MAX)
+    return 1;
+  berth_problem (check->problems, "use BERTH_ARRAY",
+                 "array of %s is not sane (%u elements of %u bytes, want at most %u of at least %zu)", what, array->count,
+                 array->stride, most, size);
+  *array = (struct berth_array) { NULL, 0, 0 };
+  return 0;
+}
+
 static void
 check_body (struct berth_registered *registered, const char *file, const struct berth_backend *theirs,
             struct berth_problems *problems, struct berth_problems *warnings)

@@ -17,6 +17,9 @@ struct berth_check
 /* A text in quotes for a message: what a stranger's table points at may be missing or long. */
 #define BERTH_CHECK_TEXT(text) (text) != NULL ? (text) : "(none)"
 
+/* Whether ARRAY can be walked: at most MOST elements of at least SIZE bytes.  One that cannot is emptied. */
+int berth_check_array (struct berth_check *check, const char *what, struct berth_array *array, uint32_t most, size_t size);
+
 /* Name, version, summary, flags. */
 void berth_check_identity (struct berth_check *check, const char *file);
 void berth_check_concurrency (struct berth_check *check);

@@ -73,20 +73,10 @@ check_claim (struct berth_check *check, uint32_t index, const struct berth_claim
 void
 berth_check_claims (struct berth_check *check)
 {
-  const struct berth_array *claims = &check->backend->claims;
   struct berth_claim claim;
 
-  if (claims->count == 0)
+  if (!berth_check_array (check, "isolation claims", &check->backend->claims, MOST_CLAIMS, sizeof claim))
     return;
-  if (claims->first == NULL || claims->count > MOST_CLAIMS || claims->stride < sizeof claim
-      || claims->stride > BERTH_ABI_SIZE_MAX)
-    {
-      berth_problem (check->problems, "use BERTH_ARRAY",
-                     "array of isolation claims is not sane (%u elements of %u bytes, want at most %u of at least %zu)",
-                     claims->count, claims->stride, MOST_CLAIMS, sizeof claim);
-      check->backend->claims = (struct berth_array) { NULL, 0, 0 };
-      return;
-    }
-  for (uint32_t i = 0; berth_item (claims, i, &claim, sizeof claim); i++)
+  for (uint32_t i = 0; berth_item (&check->backend->claims, i, &claim, sizeof claim); i++)
     check_claim (check, i, &claim);
 }

@@ -5,7 +5,6 @@
 #include "core/registry/check.h"
 #include "core/registry/table.h"
 #include "sdk/base/cleanup.h"
-#include "sdk/base/string.h"
 
 /* struct_size and the reserved word after it. */
 #define GROUP_HEADER 8u
@@ -31,17 +30,6 @@ is_sane (const struct berth_check *check, const struct berth_rule_row *rule, con
   return 0;
 }
 
-/* The first row of the same group, which holds the copy for all of them. */
-static uint32_t
-first_row (uint32_t row)
-{
-  uint32_t first = 0;
-
-  while (!berth_string_equal (berth_rules[first].group, berth_rules[row].group))
-    first++;
-  return first;
-}
-
 static void
 check_declaration (struct berth_check *check, const struct berth_rule_row *rule)
 {
@@ -52,7 +40,7 @@ check_declaration (struct berth_check *check, const struct berth_rule_row *rule)
     berth_problem (check->problems, "leave it out", "capability %s is reserved and has no functions yet", rule->name);
   if (lacking != 0)
     {
-      berth_capabilities_describe (lacking, &names);
+      berth_bits_describe (0, lacking, &names);
       berth_problem (check->problems, "declare that too, or leave both out", "capability %s needs %s, which is not declared",
                      rule->name, berth_buffer_string (&names));
     }
@@ -107,7 +95,7 @@ static int
 check_row (struct berth_check *check, const struct berth_backend *theirs, uint32_t index, void **groups)
 {
   const struct berth_rule_row *rule = &berth_rules[index];
-  uint32_t first = first_row (index);
+  uint32_t first = berth_rule_first (index); /* it holds the copy for all rows of its group */
   const void *group = NULL;
 
   if (is_wanted (check, rule))

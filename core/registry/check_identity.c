@@ -74,7 +74,7 @@ berth_check_capabilities (struct berth_check *check)
   uint64_t *bits = &check->backend->capabilities, unknown = *bits & ~berth_capabilities_known ();
   BERTH_AUTO_BUFFER struct berth_buffer names = { 0 };
 
-  berth_capabilities_describe (unknown, &names);
+  berth_bits_describe (0, unknown, &names);
   if (unknown != 0 && check->newer)
     berth_problem (check->warnings, "update Berth", "capability %s is of ABI %u.%u and left out (have %u.%u)",
                    berth_buffer_string (&names), BERTH_ABI_MAJOR, check->backend->abi.abi_minor, BERTH_ABI_MAJOR,

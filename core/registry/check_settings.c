@@ -129,20 +129,10 @@ check_setting (struct berth_check *check, uint32_t index, const struct berth_set
 void
 berth_check_settings (struct berth_check *check)
 {
-  const struct berth_array *settings = &check->backend->settings;
   struct berth_setting setting;
 
-  if (settings->count == 0)
+  if (!berth_check_array (check, "settings", &check->backend->settings, MOST_SETTINGS, sizeof setting))
     return;
-  if (settings->first == NULL || settings->count > MOST_SETTINGS || settings->stride < sizeof setting
-      || settings->stride > BERTH_ABI_SIZE_MAX)
-    {
-      berth_problem (check->problems, "use BERTH_ARRAY",
-                     "array of settings is not sane (%u elements of %u bytes, want at most %u of at least %zu)",
-                     settings->count, settings->stride, MOST_SETTINGS, sizeof setting);
-      check->backend->settings = (struct berth_array) { NULL, 0, 0 };
-      return;
-    }
-  for (uint32_t i = 0; berth_item (settings, i, &setting, sizeof setting); i++)
+  for (uint32_t i = 0; berth_item (&check->backend->settings, i, &setting, sizeof setting); i++)
     check_setting (check, i, &setting);
 }

@@ -63,6 +63,10 @@ load_locked (const char *file, curl_global_init_function **initialise, struct be
       complain_of_load (file, lt_dlerror (), problems);
       return NULL;
     }
+  /* Through a library of its own, which nobody sees in its file. */
+  if (lt_dlsym (handle, "berth_version") != NULL)
+    berth_problem (problems, "leave that library out: a backend gets everything through its services",
+                   "brings a second libberth into the process, through a library that it links");
   symbol = lt_dlsym (handle, BERTH_BACKEND_SYMBOL);
   memcpy (&entry, &symbol, sizeof entry);
   if (entry == NULL)
@@ -116,7 +120,7 @@ berth_load (const char *file, struct berth_registered **out, struct berth_proble
   pthread_mutex_lock (&ltdl_mutex);
   entry = load_locked (file, &initialise, problems);
   pthread_mutex_unlock (&ltdl_mutex);
-  if (entry == NULL || berth_registered_make (file, entry (berth_services_table ()), out, problems, warnings) < 0)
+  if (berth_problems_any (problems) || berth_registered_make (file, entry (berth_services_table ()), out, problems, warnings) < 0)
     return -1;
   initialise_libcurl (*out, initialise, problems);
   if (!berth_problems_any (problems))

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/registry/table.h"
+#include "sdk/base/string.h"
 
 #define REQUIRED(group, function) { #function, offsetof (struct berth_##group##_ops, function), 0 }
 #define OPTIONAL(group, function) { #function, offsetof (struct berth_##group##_ops, function), 1 }
@@ -163,12 +164,12 @@ berth_capability_name (uint64_t bit)
 }
 
 int
-berth_capabilities_describe (uint64_t bits, struct berth_buffer *text)
+berth_bits_describe (uint32_t which, uint64_t bits, struct berth_buffer *text)
 {
   for (unsigned int n = 0; n < 64; n++)
     {
       uint64_t bit = bits & (UINT64_C (1) << n);
-      const char *name = berth_capability_name (bit);
+      const char *name = which == 0 ? berth_capability_name (bit) : berth_asks_name (which, bit);
 
       if (bit == 0)
         continue;
@@ -177,9 +178,19 @@ berth_capabilities_describe (uint64_t bits, struct berth_buffer *text)
       if (name != NULL)
         berth_buffer_append_string (text, name);
       else
-        berth_buffer_appendf (text, "bit %u", n);
+        berth_buffer_appendf (text, which == 0 ? "bit %u" : "bit %u of mask %u", n, which);
     }
   return text->error == 0 ? 0 : -1;
+}
+
+uint32_t
+berth_rule_first (uint32_t row)
+{
+  uint32_t first = 0;
+
+  while (!berth_string_equal (berth_rules[first].group, berth_rules[row].group))
+    first++;
+  return first;
 }
 
 uint32_t

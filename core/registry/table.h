@@ -12,8 +12,12 @@ typedef void berth_any_function (void);
 uint64_t berth_capabilities_given (void);
 uint64_t berth_capabilities_known (void);
 
-/* Appends "PROBE, EXPIRY"; "bit 57" for one without a name. */
-int berth_capabilities_describe (uint64_t bits, struct berth_buffer *text);
+/* Appends the names of the bits of the asks mask WHICH, of capabilities where that is 0: "PROBE, EXPIRY";
+ * "bit 57" for one without a name. */
+int berth_bits_describe (uint32_t which, uint64_t bits, struct berth_buffer *text);
+
+/* The first row that has the group of ROW. */
+uint32_t berth_rule_first (uint32_t row);
 
 /* The struct_size that a group begins with. */
 uint32_t berth_group_size (const void *group);

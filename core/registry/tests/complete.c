@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/registry/table.h"
-#include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
 static void
@@ -11,20 +10,10 @@ be_anything (void)
 {
 }
 
-static uint32_t
-first_row (uint32_t row)
-{
-  uint32_t first = 0;
-
-  while (!berth_string_equal (berth_rules[first].group, berth_rules[row].group))
-    first++;
-  return first;
-}
-
 void *
 complete_group (struct complete *complete, uint32_t row)
 {
-  return complete->groups[first_row (row)];
+  return complete->groups[berth_rule_first (row)];
 }
 
 static void
