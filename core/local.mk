@@ -8,5 +8,5 @@ lib_LTLIBRARIES += %D%/libberth.la
 EXTRA_%C%_libberth_la_DEPENDENCIES = $(top_srcdir)/%D%/libberth.map
 EXTRA_DIST += %D%/libberth.map
 
-TESTS += %D%/tests/floors.sh %D%/tests/install.sh
-EXTRA_DIST += %D%/tests/floors.sh %D%/tests/install.sh
+TESTS += %D%/tests/exports.sh %D%/tests/floors.sh %D%/tests/install.sh
+EXTRA_DIST += %D%/tests/exports.sh %D%/tests/floors.sh %D%/tests/install.sh

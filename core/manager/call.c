@@ -1,5 +1,7 @@
 #include "core/manager/call.h"
 
+#include <string.h>
+
 #include "sdk/base/clock.h"
 
 void
@@ -37,10 +39,19 @@ berth_data_begin (struct berth_manager_call *call, struct berth_sandbox *sandbox
 }
 
 struct berth_native
-berth_native_of (const struct berth_record_native *native)
+berth_native_of (struct berth_instance *instance, const struct berth_record_native *native)
 {
+  berth_instance_redact (instance, native->private_data, native->private_size);
   return (struct berth_native) { .struct_size = sizeof (struct berth_native),
                                  .private_size = native->private_size,
                                  .id = native->id,
                                  .private_data = native->private_size > 0 ? native->private_data : NULL };
+}
+
+void
+berth_keep_secrets (struct berth_instance *instance, const struct berth_pair *pairs, uint64_t count)
+{
+  for (uint64_t i = 0; i < count; i++)
+    if ((pairs[i].flags & BERTH_PAIR_SECRET) != 0)
+      berth_instance_redact (instance, pairs[i].value, strlen (pairs[i].value));
 }

@@ -33,7 +33,9 @@ berth_call_backend (const struct berth_manager_call *call)
   return berth_instance_backend (call->instance);
 }
 
-/* For functions by id. */
-struct berth_native berth_native_of (const struct berth_record_native *native);
+/* For functions by id.  The private data is kept out of the instance's messages from now on. */
+struct berth_native berth_native_of (struct berth_instance *instance, const struct berth_record_native *native);
+/* The same for the values that are marked secret. */
+void berth_keep_secrets (struct berth_instance *instance, const struct berth_pair *pairs, uint64_t count);
 
 #endif

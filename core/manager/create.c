@@ -99,6 +99,7 @@ take_native (void *context, const struct berth_native *native)
     return berth_host_call_fail (creation->call, BERTH_E_INTERNAL,
                                  "the backend told %" PRIu32 " bytes of private data, at most %u are kept",
                                  native->private_size, BERTH_PRIVATE_MAX);
+  berth_instance_redact (creation->instance, native->private_data, native->private_size);
   if (berth_record_add_native (record, native->id, record->assignment_id, record->generation, native->private_data,
                                native->private_size)
       != 0)
@@ -264,6 +265,7 @@ prepare (struct creation *creation, const struct berth_create_options *options, 
                                    berth_instance_capabilities (creation->instance), BERTH_CAP_NETWORK_RULES, error)
              != 0)
     return -1;
+  berth_keep_secrets (creation->instance, creation->wish.spec.environment, creation->wish.spec.environment_count);
   creation->sandbox = berth_sandbox_new (host);
   if (creation->sandbox == NULL)
     return berth_no_memory (error);

@@ -105,7 +105,7 @@ destroy_native (struct berth_instance *instance, const struct berth_record *reco
 {
   struct target target = {
     .instance = instance,
-    .native = berth_native_of (native),
+    .native = berth_native_of (instance, native),
     .deadline_ms = start_ms + budget.deadline_ms,
     /* a create that was interrupted has no answer yet: then what the backend declares counts */
     .can_probe = ((record->capabilities != 0 ? (uint64_t) record->capabilities : berth_instance_capabilities (instance))

@@ -10,7 +10,7 @@ read_expiry (struct berth_instance *instance, const struct berth_record *record,
 
   if (((uint64_t) record->capabilities & BERTH_CAP_EXPIRY) == 0 || berth_instance_backend (instance)->expiry == NULL)
     return;
-  struct berth_native native = berth_native_of (berth_record_current (record));
+  struct berth_native native = berth_native_of (instance, berth_record_current (record));
   berth_call_begin (&call, instance, native.id, NULL, BERTH_CONTROL_MS);
   int result = berth_call_backend (&call)->expiry->expires_at (&call.host.call, berth_instance_state (instance), &native,
                                                                &told);

@@ -219,6 +219,7 @@ run (struct berth_sandbox *sandbox, const struct request *request, struct runnin
 
   if (berth_data_begin (&call, sandbox, running->options->cancel, request->run.timeout_ms + GRACE_MS, &handle, error) != 0)
     return -1;
+  berth_keep_secrets (call.instance, request->run.environment, request->run.environment_count);
   running->call = &call.host;
   int result = berth_call_backend (&call)->commands->run (&call.host.call, handle, &request->run, &sink);
   if (berth_call_end (&call, result, error) != 0)

@@ -123,7 +123,7 @@ berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *cance
     return 0;
   if (check_runs (&sandbox->record, error) != 0 || berth_sandbox_instance (sandbox, &instance, error) != 0)
     return -1;
-  struct berth_native native = berth_native_of (berth_record_current (&sandbox->record));
+  struct berth_native native = berth_native_of (instance, berth_record_current (&sandbox->record));
   berth_call_begin (&call, instance, native.id, cancel, BERTH_CONTROL_MS);
   int result = berth_call_backend (&call)->lifecycle->connect (&call.host.call, berth_instance_state (instance),
                                                                &native, NULL, &handle);

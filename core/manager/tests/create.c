@@ -118,7 +118,8 @@ test_secrets (void)
 {
   PLACE place;
   static const char *const files[] = { "state/berth.db", "state/berth.db-wal" };
-  const struct berth_pair environment[] = { { "TOKEN", "hidden-value", BERTH_PAIR_SECRET, 0 } };
+  const struct berth_pair environment[]
+      = { { "TOKEN", "hidden-value", BERTH_PAIR_SECRET, 0 }, { "OTHER", "other-value", BERTH_PAIR_SECRET, 0 } };
   struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
   BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
   struct berth_error error;
@@ -126,7 +127,11 @@ test_secrets (void)
   place_make (&place, "fake");
   place_open (&place);
   options.environment = environment;
-  options.environment_count = 1;
+  options.environment_count = 2;
+  options.image = "missing-other-value";
+  CU_ASSERT_EQUAL (create (&place, &options, &sandbox, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_NOT_FOUND, "missing-(secret)"));
+  options.image = NULL;
   CU_ASSERT_EQUAL (create (&place, &options, &sandbox, &error), 0);
   for (size_t i = 0; i < 2; i++)
     {

@@ -292,6 +292,24 @@ test_bad_runs (void)
   CU_ASSERT_TRUE (error_is (&error, BERTH_E_INVALID_REQUEST, "no command was given"));
 }
 
+/* I04: also one that was only given to this command. */
+static void
+test_secret (void)
+{
+  BOX;
+  const struct berth_pair environment[] = { { "TOKEN", "nobody-knows", BERTH_PAIR_SECRET, 0 } };
+  struct berth_exec_options options = BERTH_EXEC_OPTIONS_INIT;
+  struct berth_exec_result result;
+  struct berth_error error;
+
+  options.environment = environment;
+  options.environment_count = 1;
+  options.user = "nobody-knows";
+  CU_ASSERT_EQUAL (run (sandbox, "true", &options, &result, &error), -1);
+  CU_ASSERT_PTR_NULL (strstr (error.message, "nobody-knows"));
+  CU_ASSERT_PTR_NOT_NULL (strstr (error.message, "(secret)"));
+}
+
 static void
 test_forbid_root (void)
 {
@@ -511,6 +529,7 @@ main (void)
     { "E09 a timeout is an exit with that reason", test_timeout },
     { "E15 cancellation ends a command", test_cancel },
     { "E06 E07 I05 runs that make no sense", test_bad_runs },
+    { "I04 a secret of a command is in no message", test_secret },
     { "E08 root can be forbidden", test_forbid_root },
     { "F01 F12 write, read, move, remove", test_write_and_read },
     { "F07 F13 sizes and limits of files", test_file_limits },
