@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "plugins/fake/fake.h"
+#include "plugins/fake/words.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/path.h"
@@ -204,20 +205,6 @@ fake_box_event (struct fake_box *box, const char *format, ...)
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-struct names
-{
-  char **list;
-  size_t count;
-};
-
-static void
-free_names (struct names *names)
-{
-  for (size_t i = 0; i < names->count; i++)
-    free (names->list[i]);
-  free (names->list);
-}
-
 static int
 by_name (const void *left, const void *right)
 {
@@ -225,32 +212,16 @@ by_name (const void *left, const void *right)
 }
 
 static int
-read_names (int directory, const char *path, struct names *names)
+read_names (int directory, const char *path, struct fake_words *names)
 {
-  int fd = openat (directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  BERTH_AUTO_DIR DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  BERTH_AUTO_DIR DIR *dir = fake_directory_open (directory, path);
   struct dirent *entry;
 
   if (dir == NULL)
-    {
-      berth_cleanup_fd (&fd);
-      return -1;
-    }
+    return -1;
   while ((entry = readdir (dir)) != NULL)
-    {
-      char **list;
-
-      if (entry->d_name[0] == '.')
-        continue;
-      list = realloc (names->list, (names->count + 1) * sizeof *list);
-      if (list == NULL)
-        return -1;
-      names->list = list;
-      list[names->count] = strdup (entry->d_name);
-      if (list[names->count] == NULL)
-        return -1;
-      names->count++;
-    }
+    if (entry->d_name[0] != '.' && fake_words_add (names, entry->d_name, strlen (entry->d_name)) < 0)
+      return -1;
   if (names->count > 0)
     qsort (names->list, names->count, sizeof *names->list, by_name);
   return 0;
@@ -260,7 +231,7 @@ int
 fake_each_name (struct berth_call *call, struct berth_state *state, const char *folder, const char *after,
                 int (*visit) (void *context, const char *name), void *context)
 {
-  BERTH_CLEANUP (free_names) struct names names = { NULL, 0 };
+  FAKE_AUTO_WORDS struct fake_words names = { NULL, 0 };
 
   if (read_names (state->directory, folder, &names) < 0)
     return fake_failed (call, "list the state directory");

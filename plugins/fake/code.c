@@ -348,18 +348,13 @@ fake_list_contexts (struct berth_call *call, struct berth_handle *handle, const 
   FAKE_AUTO_BOX struct fake_box box = FAKE_BOX_INIT;
   BERTH_AUTO_DIR DIR *dir = NULL;
   struct dirent *entry;
-  int fd;
 
   if (enter (call, handle, "contexts.list", &box) < 0)
     return -1;
-  fd = openat (box.directory, "contexts", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  fake_box_close (&box);
-  dir = fd >= 0 ? fdopendir (fd) : NULL;
+  dir = fake_directory_open (box.directory, "contexts");
   if (dir == NULL)
-    {
-      berth_cleanup_fd (&fd);
-      return errno == ENOENT ? 0 : fake_failed (call, "list contexts");
-    }
+    return errno == ENOENT ? 0 : fake_failed (call, "list contexts");
+  fake_box_close (&box);
   while ((entry = readdir (dir)) != NULL)
     {
       struct berth_context context = { .struct_size = sizeof context, .language = LANGUAGE };

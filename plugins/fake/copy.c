@@ -105,13 +105,10 @@ copy_entry (int from, const char *name, int to, unsigned int depth)
 static int
 copy_directory (int from, const char *from_name, int to, const char *to_name, unsigned int depth)
 {
-  int fd = openat (from, from_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  BERTH_AUTO_DIR DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  BERTH_AUTO_DIR DIR *dir = fake_directory_open (from, from_name);
   BERTH_AUTO_FD int target = -1;
   struct dirent *entry;
 
-  if (dir == NULL)
-    berth_cleanup_fd (&fd);
   if (dir == NULL || depth >= DEPTH_MAX || mkdirat (to, to_name, 0700) < 0)
     return -1;
   target = openat (to, to_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -131,13 +128,10 @@ fake_tree_copy (struct berth_call *call, int from, const char *from_name, int to
 static int
 add_bytes (int directory, const char *name, unsigned int depth, uint64_t *bytes)
 {
-  int fd = openat (directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  BERTH_AUTO_DIR DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  BERTH_AUTO_DIR DIR *dir = fake_directory_open (directory, name);
   struct dirent *entry;
   struct stat status;
 
-  if (dir == NULL)
-    berth_cleanup_fd (&fd);
   while (dir != NULL && depth < DEPTH_MAX && (entry = readdir (dir)) != NULL)
     {
       if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)

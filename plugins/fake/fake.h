@@ -69,6 +69,8 @@ int fake_wait (struct berth_call *call, int64_t milliseconds);
 int fake_listed (const char *list, const char *item, size_t size);
 /* CAPABILITY_NOT_SUPPORTED unless the instance has it. */
 int fake_needs (struct berth_call *call, struct berth_state *state, uint64_t bit, const char *what);
+/* A folder of ours to read; NULL with errno. */
+DIR *fake_directory_open (int directory, const char *path);
 /* The whole of a file of ours as JSON; NULL with errno (ENOENT: none, EINVAL: damaged). */
 struct berth_json *fake_json_load (int directory, const char *path);
 int fake_json_save (int directory, const char *path, const struct berth_json *json);

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "plugins/fake/shell.h"
+#include "plugins/fake/words.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/path.h"
 #include "sdk/base/string.h"
@@ -281,7 +281,7 @@ fake_process_restart (struct berth_call *call, struct fake_process *process)
 {
   BERTH_AUTO_FREE char *path = fake_process_file (process->id, "run.json");
   BERTH_AUTO_JSON struct berth_json *stored = NULL;
-  BERTH_CLEANUP (fake_words_free) struct fake_words words = { NULL, 0 };
+  FAKE_AUTO_WORDS struct fake_words words = { NULL, 0 };
   BERTH_AUTO_FREE struct berth_pair *pairs = NULL;
   struct berth_run run;
 

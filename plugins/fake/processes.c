@@ -3,7 +3,7 @@
 #include <sys/file.h>
 
 #include "plugins/fake/process.h"
-#include "plugins/fake/shell.h"
+#include "plugins/fake/words.h"
 #include "sdk/base/string.h"
 
 struct berth_attachment
@@ -456,15 +456,11 @@ fake_inspect (struct berth_call *call, struct berth_handle *handle, const char *
 static int
 list_ids (struct berth_call *call, struct fake_box *box, struct fake_words *ids)
 {
-  int fd = openat (box->directory, "processes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  BERTH_AUTO_DIR DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  BERTH_AUTO_DIR DIR *dir = fake_directory_open (box->directory, "processes");
   struct dirent *entry;
 
   if (dir == NULL)
-    {
-      berth_cleanup_fd (&fd);
-      return errno == ENOENT ? 0 : fake_failed (call, "list process sessions");
-    }
+    return errno == ENOENT ? 0 : fake_failed (call, "list process sessions");
   while ((entry = readdir (dir)) != NULL)
     if (entry->d_name[0] != '.' && fake_words_add (ids, entry->d_name, strlen (entry->d_name)) < 0)
       return fake_failed (call, "list process sessions");
@@ -475,7 +471,7 @@ static int
 fake_list (struct berth_call *call, struct berth_handle *handle, const struct berth_process_sink *sink)
 {
   FAKE_AUTO_BOX struct fake_box first = FAKE_BOX_INIT;
-  BERTH_CLEANUP (fake_words_free) struct fake_words ids = { NULL, 0 };
+  FAKE_AUTO_WORDS struct fake_words ids = { NULL, 0 };
 
   if (enter (call, handle, "processes.list", &first) < 0 || list_ids (call, &first, &ids) < 0)
     return -1;
@@ -513,7 +509,7 @@ fake_remove (struct berth_call *call, struct berth_handle *handle, const char *p
 int
 fake_processes_end (struct berth_call *call, struct fake_box *box)
 {
-  BERTH_CLEANUP (fake_words_free) struct fake_words ids = { NULL, 0 };
+  FAKE_AUTO_WORDS struct fake_words ids = { NULL, 0 };
 
   if (list_ids (call, box, &ids) < 0)
     return -1;

@@ -3,12 +3,7 @@
 #define BERTH_FAKE_SHELL_H
 
 #include "plugins/fake/outcome.h"
-
-struct fake_words
-{
-  char **list; /* ends with NULL */
-  size_t count;
-};
+#include "plugins/fake/words.h"
 
 struct fake_shell
 {
@@ -25,8 +20,6 @@ struct fake_shell
   unsigned int depth;            /* of sh -c */
 };
 
-int fake_words_add (struct fake_words *words, const char *text, size_t size);
-void fake_words_free (struct fake_words *words);
 const char *fake_shell_variable (const struct fake_shell *shell, const char *name, size_t size);
 int fake_shell_print (struct fake_shell *shell, uint32_t stream, const char *format, ...) BERTH_FORMAT (3, 4);
 /* Runs one command or one line; 0, or -1 with the reason recorded. */

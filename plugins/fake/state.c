@@ -206,6 +206,17 @@ fake_needs (struct berth_call *call, struct berth_state *state, uint64_t bit, co
   return call->services->fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "this instance does not have %s", what);
 }
 
+DIR *
+fake_directory_open (int directory, const char *path)
+{
+  BERTH_AUTO_FD int fd = openat (directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+
+  if (dir != NULL)
+    fd = -1; /* the stream's from now on */
+  return dir;
+}
+
 struct berth_json *
 fake_json_load (int directory, const char *path)
 {

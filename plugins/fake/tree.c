@@ -335,15 +335,11 @@ int
 fake_node_children (struct berth_call *call, const struct fake_node *node,
                     int (*child) (void *context, const char *name), void *context)
 {
-  int fd = openat (node->parent, node->host, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  BERTH_AUTO_DIR DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  BERTH_AUTO_DIR DIR *dir = fake_directory_open (node->parent, node->host);
   struct dirent *entry;
 
   if (dir == NULL)
-    {
-      berth_cleanup_fd (&fd);
-      return fake_failed (call, "list a stored directory");
-    }
+    return fake_failed (call, "list a stored directory");
   while ((entry = readdir (dir)) != NULL)
     {
       char name[FAKE_HOST_NAME];
