@@ -9,21 +9,6 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/string.h"
 
-/* A host of the child's own: nothing of the parent's is used after the fork. */
-static struct berth_host *
-own_host (const struct place *place)
-{
-  struct berth_error error = { 0 };
-  struct berth_host *host = place_host (place, "me", &error);
-
-  if (host == NULL)
-    {
-      fprintf (stderr, "%s\n", error.message);
-      _exit (9);
-    }
-  return host;
-}
-
 static void
 create_once (const struct place *place, int number)
 {
@@ -31,18 +16,7 @@ create_once (const struct place *place, int number)
   struct berth_sandbox *sandbox = NULL;
 
   options.request_id = number > 0 ? "once" : NULL;
-  berth_sandbox_create (own_host (place), &options, &sandbox, NULL);
-}
-
-/* Nothing is left once a host has looked. */
-static void
-check_swept (struct place *place)
-{
-  place_open (place);
-  berth_sweep (place->host);
-  CU_ASSERT_EQUAL (place_records (place), 0);
-  CU_ASSERT_EQUAL (place_sightings (place), 0);
-  berth_host_close (BERTH_STEAL_POINTER (place->host));
+  berth_sandbox_create (place_own_host (place), &options, &sandbox, NULL);
 }
 
 static void
@@ -66,7 +40,7 @@ test_create_steps (void)
   for (int step = 1; step <= 8; step++)
     {
       kill_at (&place, "lifecycle.create", step, create_once, 0);
-      check_swept (&place);
+      place_check_swept (&place);
     }
 }
 
@@ -76,7 +50,7 @@ destroy_once (const struct place *place, int number)
   struct berth_sandbox *sandbox = NULL;
 
   (void) number;
-  if (berth_sandbox_open (own_host (place), "sb-", &sandbox, NULL) == 0)
+  if (berth_sandbox_open (place_own_host (place), "sb-", &sandbox, NULL) == 0)
     berth_sandbox_destroy (sandbox, NULL, NULL);
 }
 
@@ -90,7 +64,7 @@ test_destroy_steps (void)
     {
       place_child (create_once, &place, 0);
       kill_at (&place, "lifecycle.destroy", step, destroy_once, 0);
-      check_swept (&place);
+      place_check_swept (&place);
     }
 }
 
@@ -116,7 +90,7 @@ test_request_after_crash (void)
       CU_ASSERT_EQUAL (place_records (&place), 1);
       berth_sandbox_cleanup (&sandbox);
       berth_host_close (BERTH_STEAL_POINTER (place.host));
-      check_swept (&place);
+      place_check_swept (&place);
     }
 }
 

@@ -7,7 +7,6 @@
 
 #include "core/manager/tests/place.h"
 #include "sdk/base/buffer.h"
-#include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
@@ -327,14 +326,6 @@ test_weaker (void)
   check_refused (&place, NULL, BERTH_E_INTERNAL, "weaker than it had answered: its isolation");
 }
 
-static void *
-trigger_later (void *context)
-{
-  berth_clock_sleep_ms (100);
-  berth_cancel_trigger (context);
-  return NULL;
-}
-
 static void
 test_cancel (void)
 {
@@ -349,7 +340,7 @@ test_cancel (void)
       BERTH_AUTO_FREE char *fault = berth_string_format ("lifecycle.create.%d=hang", step);
       place_faults (&place, fault);
       CU_ASSERT_EQUAL_FATAL (berth_cancel_new (&options.cancel, NULL), 0);
-      CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, trigger_later, options.cancel), 0);
+      CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, place_trigger_later, options.cancel), 0);
       check_refused (&place, &options, BERTH_E_CANCELLED, "");
       pthread_join (thread, NULL);
       berth_cancel_free (options.cancel);

@@ -21,32 +21,6 @@ can_use (const char *backend)
   return false;
 }
 
-/* A host of the child's own: nothing of the parent's is used after the fork. */
-static struct berth_host *
-own_host (const struct place *place)
-{
-  struct berth_error error = { 0 };
-  struct berth_host *host = place_host (place, "me", &error);
-
-  if (host == NULL)
-    {
-      fprintf (stderr, "%s\n", error.message);
-      _exit (9);
-    }
-  return host;
-}
-
-/* Nothing is left once a host has looked. */
-static void
-check_swept (struct place *place)
-{
-  place_open (place);
-  berth_sweep (place->host);
-  CU_ASSERT_EQUAL (place_records (place), 0);
-  CU_ASSERT_EQUAL (place_sightings (place), 0);
-  berth_host_close (BERTH_STEAL_POINTER (place->host));
-}
-
 /* ---- one after the other ---- */
 
 static int
@@ -107,6 +81,58 @@ use_all (const char *backend)
   CU_ASSERT_EQUAL (place_sightings (&place), 0);
 }
 
+struct tar
+{
+  const char *bytes;
+  size_t left;
+};
+
+static int64_t
+give_tar (void *context, void *to, size_t size)
+{
+  struct tar *tar = context;
+  size_t count = tar->left < size ? tar->left : size;
+
+  memcpy (to, tar->bytes, count);
+  tar->bytes += count;
+  tar->left -= count;
+  return (int64_t) count;
+}
+
+static void
+carry_workspace (const char *backend)
+{
+  PLACE place;
+  struct berth_workspace_options options = BERTH_WORKSPACE_OPTIONS_INIT;
+  BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 }, got = { 0 };
+  struct berth_tar_report report = { 0 };
+  struct berth_error error = { 0 };
+  struct text text = { "carried" };
+
+  if (!can_use (backend))
+    return;
+  place_make (&place, backend);
+  place_open (&place);
+  BERTH_AUTO_SANDBOX struct berth_sandbox *from = NULL, *to = NULL;
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &from, NULL), 0);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &to, NULL), 0);
+  CU_ASSERT_EQUAL (berth_file_write (from, "a/b", NULL, BERTH_UNKNOWN_SIZE, give_text, &text, NULL), 0);
+  CU_ASSERT_EQUAL (berth_workspace_export (from, NULL, take_text, &bytes, &report, &error), 0);
+  CU_ASSERT_TRUE (report.entries >= 2);
+  CU_ASSERT_EQUAL (report.bytes, bytes.size);
+  struct tar tar = { bytes.data, bytes.size };
+  if (berth_workspace_import (to, NULL, give_tar, &tar, &error) != 0)
+    fprintf (stderr, "     %s\n", error.message);
+  CU_ASSERT_EQUAL (berth_file_read (to, "a/b", NULL, take_text, &got, NULL), 0);
+  CU_ASSERT_STRING_EQUAL (berth_buffer_string (&got), "carried");
+  options.max_bytes = 100;
+  CU_ASSERT_EQUAL (berth_workspace_export (from, &options, take_text, &got, NULL, &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_PAYLOAD_TOO_LARGE);
+  tar = (struct tar) { bytes.data, bytes.size };
+  CU_ASSERT_EQUAL (berth_workspace_import (to, &options, give_tar, &tar, &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_PAYLOAD_TOO_LARGE);
+}
+
 /* ---- many at once ---- */
 
 static void
@@ -120,7 +146,7 @@ static void
 live (const struct place *place, int number)
 {
   struct berth_error error = { 0 };
-  struct berth_host *host = own_host (place);
+  struct berth_host *host = place_own_host (place);
 
   for (int i = 0; i < 5; i++)
     {
@@ -151,7 +177,7 @@ many_processes (const char *backend)
     pids[i] = place_start (live, &place, i);
   for (int i = 0; i < PROCESSES; i++)
     CU_ASSERT_EQUAL (place_end (pids[i]), 0);
-  check_swept (&place);
+  place_check_swept (&place);
 }
 
 /* ---- death ---- */
@@ -164,7 +190,7 @@ own_and_wait (const struct place *place, int number)
 
   (void) number;
   options.owned = 1;
-  if (berth_sandbox_create (own_host (place), &options, &sandbox, NULL) != 0)
+  if (berth_sandbox_create (place_own_host (place), &options, &sandbox, NULL) != 0)
     _exit (1);
   pause ();
 }
@@ -229,13 +255,13 @@ owner_dies (const char *backend)
   place_end (pid);
   check_ends (&place);
   berth_host_close (BERTH_STEAL_POINTER (place.host));
-  check_swept (&place);
+  place_check_swept (&place);
 }
 
 static void
 live_for_ever (const struct place *place, int number)
 {
-  struct berth_host *host = own_host (place);
+  struct berth_host *host = place_own_host (place);
 
   (void) number;
   for (;;)
@@ -276,7 +302,7 @@ die_anywhere (const char *backend)
           berth_sandbox_cleanup (&sandbox);
         }
       berth_host_close (BERTH_STEAL_POINTER (place.host));
-      check_swept (&place);
+      place_check_swept (&place);
     }
 }
 
@@ -290,6 +316,18 @@ static void
 test_use_ns (void)
 {
   use_all ("ns");
+}
+
+static void
+test_workspace_fake (void)
+{
+  carry_workspace ("fake");
+}
+
+static void
+test_workspace_ns (void)
+{
+  carry_workspace ("ns");
 }
 
 static void
@@ -334,6 +372,8 @@ main (void)
   static const struct berth_test tests[] = {
     { "L07 L12 create, use, reach and destroy, on fake", test_use_fake },
     { "L07 L12 create, use, reach and destroy, on ns", test_use_ns },
+    { "W01 W02 a workspace carried into another sandbox, on fake", test_workspace_fake },
+    { "W01 W02 a workspace carried into another sandbox, on ns", test_workspace_ns },
     { "L14 eight processes create, run and destroy, on fake", test_processes_fake },
     { "L14 eight processes create, run and destroy, on ns", test_processes_ns },
     { "an owned sandbox whose owner is killed, on fake", test_owner_fake },

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 
 #include "core/manager/info.h"
+#include "core/manager/sweep.h"
+#include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
@@ -74,6 +76,38 @@ place_reopen (struct place *place)
 {
   berth_host_close (BERTH_STEAL_POINTER (place->host));
   place_open (place);
+}
+
+struct berth_host *
+place_own_host (const struct place *place)
+{
+  struct berth_error error = { 0 };
+  struct berth_host *host = place_host (place, "me", &error);
+
+  if (host == NULL)
+    {
+      fprintf (stderr, "%s\n", error.message);
+      _exit (9);
+    }
+  return host;
+}
+
+void
+place_check_swept (struct place *place)
+{
+  place_open (place);
+  berth_sweep (place->host);
+  CU_ASSERT_EQUAL (place_records (place), 0);
+  CU_ASSERT_EQUAL (place_sightings (place), 0);
+  berth_host_close (BERTH_STEAL_POINTER (place->host));
+}
+
+void *
+place_trigger_later (void *cancel)
+{
+  berth_clock_sleep_ms (100);
+  berth_cancel_trigger (cancel);
+  return NULL;
 }
 
 void

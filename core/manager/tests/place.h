@@ -31,6 +31,11 @@ struct berth_host *place_host (const struct place *place, const char *owner, str
 void place_open (struct place *place);
 void place_reopen (struct place *place);
 
+/* For a child process, which uses nothing of its parent's host: ends it when there is none. */
+struct berth_host *place_own_host (const struct place *place);
+/* Once a host has looked nothing is left: no record, no sandbox.  Leaves no host open. */
+void place_check_swept (struct place *place);
+
 /* A file below the directory of the place. */
 void place_write (const struct place *place, const char *path, const char *text);
 /* What the fake backend does wrong from now on; see plugins/fake/faults.c.  "" for nothing. */
@@ -43,6 +48,9 @@ size_t place_sightings (const struct place *place);
 
 /* Runs a shell line; its status as a shell tells it, or -1. */
 int place_run (struct berth_sandbox *sandbox, const char *line, struct berth_error *error);
+
+/* Body of a thread: triggers the struct berth_cancel that it is given, a tenth of a second later. */
+void *place_trigger_later (void *cancel);
 
 /* True, or false and the message is printed: for CU_ASSERT_TRUE. */
 bool error_is (const struct berth_error *error, uint32_t code, const char *part);

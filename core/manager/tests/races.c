@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/manager/sweep.h"
 #include "core/manager/tests/place.h"
 #include "sdk/base/string.h"
 

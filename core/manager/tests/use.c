@@ -232,14 +232,6 @@ test_timeout (void)
   berth_exec_result_clear (&result);
 }
 
-static void *
-trigger_later (void *context)
-{
-  berth_clock_sleep_ms (100);
-  berth_cancel_trigger (context);
-  return NULL;
-}
-
 /* E15: within a second. */
 static void
 test_cancel (void)
@@ -251,7 +243,7 @@ test_cancel (void)
   pthread_t thread;
 
   CU_ASSERT_EQUAL_FATAL (berth_cancel_new (&options.cancel, NULL), 0);
-  CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, trigger_later, options.cancel), 0);
+  CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, place_trigger_later, options.cancel), 0);
   int64_t start = berth_clock_monotonic_ms ();
   int failed = run (sandbox, "sleep 60", &options, &result, &error);
   CU_ASSERT_TRUE (berth_clock_monotonic_ms () - start < 1500);
