@@ -31,17 +31,6 @@ child_context (const struct place *place, const struct child_setup *setup, int r
                                   .report = report };
 }
 
-static int
-sweep_found (void *context, const struct berth_found *found)
-{
-  struct suite_context *suite = context;
-  struct suite_box *box = suite_box_new (suite);
-
-  snprintf (box->native_id, sizeof box->native_id, "%s", found->native_id);
-  box->made = true;
-  return 0;
-}
-
 /* After a crash or a hang: what the clause could not destroy itself. */
 static void
 sweep (struct suite_context *suite, const struct child_job *job)
@@ -49,8 +38,7 @@ sweep (struct suite_context *suite, const struct child_job *job)
   (void) job;
   if (!suite_open (suite))
     return;
-  suite_list (suite, sweep_found, suite, NULL);
-  suite_boxes_end (suite);
+  suite_sweep (suite);
   suite_close (suite);
 }
 

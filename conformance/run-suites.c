@@ -61,7 +61,7 @@ run_clause (struct suite_context *suite, const struct child_job *job)
   else
     clause->run (suite);
   suite_boxes_end (suite);
-  SUITE_CHECK (suite, suite_count (suite, NULL) == 0, "list_ids still tells something at the end");
+  SUITE_CHECK (suite, suite_sweep (suite) == 0, "list_ids still tells something at the end");
   suite_close (suite);
 }
 

@@ -298,3 +298,26 @@ suite_boxes_end (struct suite_context *suite)
       free (box);
     }
 }
+
+static int
+take_found (void *context, const struct berth_found *found)
+{
+  struct suite_context *suite = context;
+  struct suite_box *box = suite_box_new (suite);
+
+  snprintf (box->native_id, sizeof box->native_id, "%s", found->native_id);
+  box->made = true;
+  return 0;
+}
+
+unsigned int
+suite_sweep (struct suite_context *suite)
+{
+  unsigned int count = 0;
+
+  suite_list (suite, take_found, suite, NULL);
+  for (struct suite_box *box = suite->boxes; box != NULL; box = box->next)
+    count++;
+  suite_boxes_end (suite);
+  return count;
+}

@@ -64,5 +64,7 @@ int suite_count (struct suite_context *suite, const struct suite_box *box);
 
 /* Destroys everything that the clause made; a sandbox that does not go is a failure. */
 void suite_boxes_end (struct suite_context *suite);
+/* Destroys everything that list_ids tells, and says how much that was. */
+unsigned int suite_sweep (struct suite_context *suite);
 
 #endif

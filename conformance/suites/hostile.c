@@ -35,7 +35,7 @@ static const struct hostile archives[] = {
   { "dotted parent", 1, { FILE_ENTRY ("./../evil") } },
   { "doubled slash and parent", 1, { FILE_ENTRY ("a//..//../evil") } },
   { "absolute", 1, { FILE_ENTRY ("/tmp/evil") } },
-  { "absolute into etc", 1, { FILE_ENTRY ("/etc/evil") } },
+  { "absolute into var", 1, { FILE_ENTRY ("/var/tmp/evil") } },
   { "absolute with two slashes", 1, { FILE_ENTRY ("//tmp/evil") } },
   { "absolute directory", 1, { DIR_ENTRY ("/tmp/evil/") } },
   { "absolute link", 1, { LINK_ENTRY ("/tmp/evil", "x") } },
@@ -87,7 +87,7 @@ names_entry (const char *message, unsigned int number)
 static void
 check_outside (struct suite_context *suite, struct suite_box *box, const char *trick, bool programs)
 {
-  static const char *const outside[] = { "/tmp/evil", "/evil", "/etc/evil" };
+  static const char *const outside[] = { "/tmp/evil", "/evil", "/var/tmp/evil" };
   struct suite_entry entry;
 
   for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)

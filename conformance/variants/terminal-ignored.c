@@ -1,0 +1,14 @@
+/* Runs a command that asks for a terminal without one. */
+#include "conformance/variants/variant.h"
+
+static int
+run (struct berth_call *call, struct berth_handle *handle, const struct berth_run *wanted,
+     const struct berth_run_sink *sink)
+{
+  struct berth_run changed = *wanted;
+
+  changed.asks &= ~BERTH_RUN_TERMINAL;
+  return PLAIN->commands->run (call, handle, &changed, sink);
+}
+
+VARIANT ("terminal-ignored", variant.commands.run = run)
