@@ -98,7 +98,7 @@ suite_f09_race (struct suite_context *suite)
 
   SUITE_CHECK (suite, loses_unprotected (suite), "an unprotected write was never misled: the race proves nothing");
   suite_tool_install (box);
-  suite_sh (box, &prepare, 0, "rm -rf /tmp/out; mkdir -p r/d /tmp/out && chmod 777 /tmp/out && ln -s /tmp/out r/l");
+  suite_sh (box, &prepare, 0, "rm -rf /tmp/out; mkdir -p r/d /tmp/out && chmod 777 /tmp/out && ln -s ../../tmp/out r/l");
   SUITE_REQUIRE_EXIT (suite, &prepare, 0, "the directories");
   SUITE_REQUIRE (suite, pthread_create (&job.thread, NULL, run_swapper, &job) == 0, "no thread");
   while (!__atomic_load_n (&job.command.discard, __ATOMIC_RELAXED))

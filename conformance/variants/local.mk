@@ -4,20 +4,20 @@ VARIANTS = two-exits made-up-zero pipe-not-told leader-only group-only swapped-h
 	link-followed mode-masked wish-ignored failed-source-kept size-unchecked link-is-file empty-when-gone \
 	second-destroy unknown-is-error connect-creates wrong-life tier-ignored nameless-error other-numbers \
 	owned-always dirty-workspace private-opened export-unlimited entry-not-named
-VARIANT_LIBRARIES = $(VARIANTS:%=%D%/berth-backend-%.la)
+VARIANT_BACKENDS = $(VARIANTS:%=%D%/berth-backend-%.la)
 
 check_LTLIBRARIES += %D%/libplain.la
 %C%_libplain_la_SOURCES = $(PLAIN_SOURCES)
 %C%_libplain_la_CPPFLAGS = $(AM_CPPFLAGS) -Dberth_backend_v1=plain_backend_v1
 %C%_libplain_la_LIBADD = $(AGENTLINK_LIBS)
 
-$(VARIANT_LIBRARIES): %D%/berth-backend-%.la: %D%/%.c %D%/variant.h %D%/libplain.la $(BACKEND_MAP)
+$(VARIANT_BACKENDS): %D%/berth-backend-%.la: %D%/%.c %D%/variant.h %D%/libplain.la $(BACKEND_MAP)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC --mode=compile $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) \
 	  $(AM_CFLAGS) $(CFLAGS) -c -o %D%/$*.lo $(srcdir)/%D%/$*.c
 	$(AM_V_CCLD)$(LIBTOOL) $(AM_V_lt) --tag=CC --mode=link $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -module \
 	  $(BACKEND_LDFLAGS) -rpath /nowhere -o $@ %D%/$*.lo %D%/libplain.la
 
-check_DATA += $(VARIANT_LIBRARIES)
-CLEANFILES += $(VARIANT_LIBRARIES) $(VARIANTS:%=%D%/%.lo) $(VARIANTS:%=%D%/%.o)
+check_DATA += $(VARIANT_BACKENDS)
+CLEANFILES += $(VARIANT_BACKENDS) $(VARIANTS:%=%D%/%.lo) $(VARIANTS:%=%D%/%.o)
 TESTS += %D%/check
 EXTRA_DIST += %D%/check %D%/expected %D%/variant.h $(VARIANTS:%=%D%/%.c)
