@@ -221,12 +221,13 @@ place_descriptors (const struct ns_child *child)
 }
 
 _Noreturn static void
-first_process (const struct ns_child *child)
+first_process (const struct ns_child *child, const int *mapped)
 {
   char *const environment[] = { NULL };
   const uint64_t none = 0;
 
-  wait_for_byte (child->go);
+  close (mapped[1]);
+  wait_for_byte (mapped[0]);
   become_root (child);
   umask (0);
   if (setsid () < 0)
@@ -241,32 +242,73 @@ first_process (const struct ns_child *child)
   give_up (child, -NS_STAGE_EXEC);
 }
 
+/* "/proc/PID/NAME", where snprintf may not be used. */
+static int
+open_of_process (long pid, const char *name)
+{
+  char path[48] = "/proc/";
+  char digits[24];
+  size_t count = 0, used = 6;
+
+  do
+    digits[count++] = (char) ('0' + pid % 10);
+  while ((pid /= 10) > 0);
+  while (count > 0)
+    path[used++] = digits[--count];
+  path[used++] = '/';
+  memcpy (path + used, name, strlen (name) + 1);
+  return open (path, O_WRONLY | O_CLOEXEC);
+}
+
+static void
+map_ids (const struct ns_child *child, long pid)
+{
+  static const char *const names[] = { "uid_map", "gid_map" };
+
+  for (int i = 0; i < 2; i++)
+    {
+      int fd = open_of_process (pid, names[i]);
+      if (fd < 0 || write (fd, child->map, child->map_size) != (ssize_t) child->map_size)
+        give_up (child, -NS_STAGE_MAP);
+      close (fd);
+    }
+}
+
+static void
+join_cgroups (const struct ns_child *child)
+{
+  for (int i = 0; i < child->joins; i++)
+    if (write (child->join[i], "0", 1) != 1)
+      give_up (child, -NS_STAGE_JOIN);
+}
+
 void
 ns_child_run (const struct ns_child *child)
 {
   struct clone_args arguments = { .flags = NAMESPACES, .exit_signal = SIGCHLD };
-  struct pollfd poll_fd = { .fd = child->release };
+  struct pollfd poll_fd = { .fd = child->release, .events = POLLIN };
+  int mapped[2];
 
   forget_signals ();
   close_others (child);
-  for (int i = 0; i < child->joins; i++)
-    if (write (child->join[i], "0", 1) != 1)
-      give_up (child, -NS_STAGE_JOIN);
-  if (fchdir (child->box) < 0)
-    give_up (child, -NS_STAGE_CLONE);
+  join_cgroups (child);
   if (child->into >= 0)
     {
       arguments.flags |= CLONE_INTO_CGROUP;
       arguments.cgroup = (uint64_t) child->into;
     }
+  if (fchdir (child->box) < 0 || pipe2 (mapped, O_CLOEXEC) < 0)
+    give_up (child, -NS_STAGE_CLONE);
   long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
   if (pid < 0)
     give_up (child, -NS_STAGE_CLONE);
   if (pid == 0)
-    first_process (child);
+    first_process (child, mapped);
   tell (child, NS_NEWS_STARTED, (int32_t) pid, 0);
+  map_ids (child, pid);
+  if (write (mapped[1], "m", 1) != 1)
+    give_up (child, -NS_STAGE_MAP);
   /* While this process lives, the pid cannot become another's. */
-  poll_fd.events = POLLIN;
   poll (&poll_fd, 1, GO_MS);
   _exit (0);
 }

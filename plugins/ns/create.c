@@ -206,7 +206,7 @@ start_agent (struct creation *creation)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read the boot id: %m");
   if (write_meta (creation) < 0)
     return -1;
-  return ns_launch_finish (call, &creation->plan, &creation->launched);
+  return ns_launch_finish (call, &creation->launched);
 }
 
 /* The first answer shows that it came up; a sandbox with an owner gets it on the owner's line. */
@@ -224,7 +224,7 @@ greet_agent (struct creation *creation)
     }
   else if (agentlink_ping (creation->call, &creation->handle->link, NULL) == 0)
     return 0;
-  ns_launch_explain (creation->call, &creation->launched);
+  ns_launch_explain (creation->call, &creation->plan, &creation->launched);
   return -1;
 }
 
@@ -286,7 +286,7 @@ ns_create (struct berth_call *call, struct berth_state *state, const struct bert
     .id = spec->native_hint,
     .meta = { .slot = NS_NO_SLOT },
     .cgroup = { .into = -1 },
-    .launched = { .pidfd = -1, .status = -1, .go = -1, .errors = -1 },
+    .launched = { .pidfd = -1, .between = -1, .status = -1, .go = -1, .errors = -1 },
     .box = -1,
     .listen = -1,
     .seccomp = -1,

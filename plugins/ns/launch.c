@@ -1,9 +1,8 @@
 /* launch.c - the parent's side of starting a sandbox.
  *
  * The sandbox's first process is the child of a process in between that ends at once, so that it
- * survives the host and never shows up among the host's children.  It waits twice: for its ids,
- * and until it is written down, so that a host that dies leaves either nothing or something that
- * is recorded. */
+ * survives the host and never shows up among the host's children.  It waits until it
+ * is written down, so that a host that dies leaves either nothing or something that is recorded. */
 #include "plugins/ns/launch.h"
 
 #include <errno.h>
@@ -138,12 +137,24 @@ ns_launched_kill (const struct ns_launched *launched)
     syscall (SYS_pidfd_send_signal, launched->pidfd, SIGKILL, NULL, 0);
 }
 
+static void
+reap (int pidfd)
+{
+  siginfo_t info;
+
+  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+    ;
+}
+
 void
 ns_launched_close (struct ns_launched *launched)
 {
+  close_fd (&launched->go);
+  if (launched->between >= 0)
+    reap (launched->between);
+  close_fd (&launched->between);
   close_fd (&launched->pidfd);
   close_fd (&launched->status);
-  close_fd (&launched->go);
   close_fd (&launched->errors);
 }
 
@@ -198,21 +209,7 @@ next_news (struct berth_call *call, int status, struct ns_news *news)
 
 /* ---- launching ---- */
 
-static int
-map_ids (struct berth_call *call, pid_t pid, uint32_t uid_base)
-{
-  char path[64], map[64];
-  int size = snprintf (map, sizeof map, "0 %u %u\n", uid_base, NS_IDS_PER_SANDBOX);
-
-  snprintf (path, sizeof path, "/proc/%d/uid_map", (int) pid);
-  int result = berth_fs_write (AT_FDCWD, path, map, (size_t) size);
-  snprintf (path, sizeof path, "/proc/%d/gid_map", (int) pid);
-  if (result < 0 || berth_fs_write (AT_FDCWD, path, map, (size_t) size) < 0)
-    return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot map the sandbox's ids to %u: %m", uid_base);
-  return 0;
-}
-
-/* Takes hold of the first process and gives it its ids. */
+/* Takes hold of the first process. */
 static int
 adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out)
 {
@@ -229,10 +226,6 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
   out->start = berth_process_start (out->pid);
   out->pidfd = berth_process_open (out->pid, out->start);
   if (out->pidfd < 0)
-    return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
-  if (map_ids (call, out->pid, launch->uid_base) < 0)
-    return -1;
-  if (send (out->go, "i", 1, MSG_NOSIGNAL) != 1)
     return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
   return 0;
 }
@@ -253,15 +246,6 @@ clone_child (const struct ns_child *child, int *pidfd)
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   errno = reason;
   return pid < 0 ? -1 : 0;
-}
-
-static void
-reap (int pidfd)
-{
-  siginfo_t info;
-
-  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-    ;
 }
 
 struct pipes
@@ -297,6 +281,8 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .arguments = launch->arguments,
   };
   memcpy (child->join, launch->cgroup->join, sizeof child->join);
+  child->map_size
+      = (size_t) snprintf (child->map, sizeof child->map, "0 %u %u\n", launch->uid_base, NS_IDS_PER_SANDBOX);
   return raise_descriptors (child);
 }
 
@@ -306,7 +292,6 @@ ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_la
   BERTH_CLEANUP (close_pipes) struct pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
   BERTH_AUTO_FD int agent = open_agent (call, launch->agent);
   BERTH_AUTO_FD int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
-  BERTH_AUTO_FD int between = -1;
   struct ns_child child;
 
   if (agent < 0)
@@ -317,7 +302,7 @@ ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_la
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptors for a new sandbox: %m");
   int result = fill_child (&child, launch, &pipes, null, out->errors, agent);
   if (result == 0)
-    result = clone_child (&child, &between);
+    result = clone_child (&child, &out->between);
   int reason = errno;
   close_copies (&child);
   if (result < 0)
@@ -329,32 +314,30 @@ ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_la
   close_fd (&pipes.go[0]);
   out->status = BERTH_STEAL_FD (pipes.status[0]);
   out->go = BERTH_STEAL_FD (pipes.go[1]);
-  result = adopt (call, launch, out);
-  close_pipes (&pipes);
-  /* A first process that was not adopted finds its pipe closed, and ends. */
-  if (result < 0)
-    close_fd (&out->go);
-  reap (between);
-  return result;
+  /* A first process that is not adopted finds its line closed, and ends. */
+  return adopt (call, launch, out);
 }
 
 int
-ns_launch_finish (struct berth_call *call, const struct ns_plan *plan, struct ns_launched *launched)
+ns_launch_finish (struct berth_call *call, const struct ns_launched *launched)
 {
-  struct ns_news news;
-
-  if (send (launched->go, "g", 1, MSG_NOSIGNAL) != 1)
-    return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
-  int got = next_news (call, launched->status, &news);
-  if (got < 0)
-    return -1;
-  return got == 0 ? 0 : fail_step (call, plan, &news);
+  if (send (launched->go, "g", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET)
+    return call->services->fail (call, BERTH_E_INTERNAL, "cannot let the sandbox's first process go: %m");
+  return 0;
 }
 
 void
-ns_launch_explain (struct berth_call *call, const struct ns_launched *launched)
+ns_launch_explain (struct berth_call *call, const struct ns_plan *plan, const struct ns_launched *launched)
 {
+  struct pollfd poll_fd = { .fd = launched->status, .events = POLLIN };
+  struct ns_news news;
   char text[256];
+
+  if (poll (&poll_fd, 1, 0) == 1 && read (launched->status, &news, sizeof news) == (ssize_t) sizeof news)
+    {
+      fail_step (call, plan, &news);
+      return;
+    }
   ssize_t size = pread (launched->errors, text, sizeof text - 1, 0);
 
   while (size > 0 && text[size - 1] == '\n')

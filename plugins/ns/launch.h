@@ -24,16 +24,17 @@ struct ns_launched
   pid_t pid;
   uint64_t start;
   int pidfd;
-  int status; /* ends when it has become the agent */
+  int between; /* a pidfd of the process in between, until it is reaped */
+  int status;  /* ends when it has become the agent */
   int go;
   int errors; /* what the agent writes to its standard error */
 };
 
 int ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out);
-/* Lets it become the agent; it has when this returns 0. */
-int ns_launch_finish (struct berth_call *call, const struct ns_plan *plan, struct ns_launched *launched);
-/* Adds what the agent wrote before it gave up to the recorded failure. */
-void ns_launch_explain (struct berth_call *call, const struct ns_launched *launched);
+/* Lets it become the agent, which then answers on its socket, or does not. */
+int ns_launch_finish (struct berth_call *call, const struct ns_launched *launched);
+/* Says why it does not answer, where that is known, instead of the recorded failure. */
+void ns_launch_explain (struct berth_call *call, const struct ns_plan *plan, const struct ns_launched *launched);
 /* Ends a first process that is not recorded yet. */
 void ns_launched_kill (const struct ns_launched *launched);
 void ns_launched_close (struct ns_launched *launched);

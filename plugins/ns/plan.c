@@ -59,6 +59,7 @@ ns_plan_describe (const struct ns_plan *plan, int index, char *text, size_t size
   static const char *const stages[] = {
     [NS_STAGE_JOIN] = "enter the cgroup",
     [NS_STAGE_CLONE] = "make the namespaces",
+    [NS_STAGE_MAP] = "map the user ids",
     [NS_STAGE_ACCOUNT] = "become the sandbox's root",
     [NS_STAGE_CAPABILITIES] = "drop capabilities",
     [NS_STAGE_DESCRIPTORS] = "arrange descriptors",

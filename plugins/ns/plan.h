@@ -85,6 +85,7 @@ enum
 {
   NS_STAGE_JOIN = 1,
   NS_STAGE_CLONE,
+  NS_STAGE_MAP,
   NS_STAGE_ACCOUNT,
   NS_STAGE_CAPABILITIES,
   NS_STAGE_DESCRIPTORS,
@@ -104,9 +105,11 @@ struct ns_child
   int into;              /* cgroup v2, or -1 */
   int status;
   int release;           /* the parent has pinned the first process: the one between may go */
-  int go;                /* one byte: ids are mapped; another: become the agent */
+  int go;                /* one byte: it is written down, become the agent */
   int agent;
   int fds[NS_AGENT_FDS]; /* become 0, 1, 2, 3 and so on; -1: none */
+  char map[64];          /* for uid_map and gid_map */
+  size_t map_size;
   char *const *arguments;
 };
 /* The process between the caller and the sandbox's first one. */
