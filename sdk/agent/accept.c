@@ -11,6 +11,9 @@
 
 #include "sdk/agent/conn.h"
 #include "sdk/agent/tree.h"
+#include "sdk/base/clock.h"
+
+#define RETRY_MS 10
 
 static struct worker *
 find_worker (const struct agent *agent, pid_t pid)
@@ -123,7 +126,11 @@ wait_and_serve (struct agent *agent, struct worker *self, pid_t parent)
       bool outside;
 
       if (fd < 0)
-        continue;
+        {
+          if (errno != EINTR && errno != ECONNABORTED) /* no descriptor or memory left on the machine */
+            berth_clock_sleep_ms (RETRY_MS);
+          continue;
+        }
       outside = peer_is_outside (fd);
       if (outside || agent->token_size > 0)
         {

@@ -15,7 +15,7 @@ ask (struct stream *stream, struct berth_call *call, struct agentlink *link, enu
     return -1;
   if (ttl_ms != NULL && *ttl_ms != BERTH_NO_DEADLINE)
     wire_add_number (&stream->out, WIRE_TAG_TTL_MS, (uint64_t) *ttl_ms);
-  if (stream_end_request (stream, link) < 0 || stream_flush (stream) < 0)
+  if (stream_send_request (stream, link) < 0)
     return -1;
   return stream_end (stream, payload);
 }

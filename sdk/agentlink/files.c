@@ -6,7 +6,7 @@
 #define REMOVE_ASKS (BERTH_CHANGE_RECURSIVE | BERTH_CHANGE_MISSING_OK)
 #define ATTRIBUTES_ASKS                                                                           \
   (BERTH_CHANGE_MODE | BERTH_CHANGE_OWNER | BERTH_CHANGE_GROUP | BERTH_CHANGE_TIME | BERTH_CHANGE_RECURSIVE)
-#define CHUNK_SIZE (64u * 1024)
+#define PIECE_SIZE (64 * 1024)
 
 const struct berth_files_ops agentlink_files = {
   .struct_size = sizeof agentlink_files,
@@ -47,12 +47,6 @@ add_change (struct berth_buffer *out, const char *path, const struct berth_chang
     wire_add_number (out, WIRE_TAG_MODIFIED_S, (uint64_t) how->modified_s);
 }
 
-static int
-send_all (struct stream *stream, struct agentlink *link)
-{
-  return stream_end_request (stream, link) < 0 ? -1 : stream_flush (stream);
-}
-
 /* A change that is one request and one END. */
 static int
 change (struct berth_call *call, struct berth_handle *handle, enum wire_operation operation, const char *path,
@@ -65,7 +59,7 @@ change (struct berth_call *call, struct berth_handle *handle, enum wire_operatio
   if (stream_open (&stream, call, link, operation) < 0)
     return -1;
   add_change (&stream.out, path, how);
-  return send_all (&stream, link) < 0 ? -1 : stream_end (&stream, &payload);
+  return stream_send_request (&stream, link) < 0 ? -1 : stream_end (&stream, &payload);
 }
 
 /* ---- answers ---- */
@@ -211,7 +205,7 @@ agentlink_read (struct berth_call *call, struct berth_handle *handle, const char
       wire_add_number (&stream.out, WIRE_TAG_OFFSET, how->offset);
       wire_add_number (&stream.out, WIRE_TAG_LENGTH, how->length);
     }
-  return send_all (&stream, link) < 0 ? -1 : follow_read (&stream, sink);
+  return stream_send_request (&stream, link) < 0 ? -1 : follow_read (&stream, sink);
 }
 
 static int
@@ -245,7 +239,7 @@ agentlink_list (struct berth_call *call, struct berth_handle *handle, const char
       || stream_open (&stream, call, link, WIRE_LIST) < 0)
     return -1;
   wire_add_text (&stream.out, WIRE_TAG_PATH, path);
-  return send_all (&stream, link) < 0 ? -1 : follow_entries (&stream, sink);
+  return stream_send_request (&stream, link) < 0 ? -1 : follow_entries (&stream, sink);
 }
 
 int
@@ -261,33 +255,43 @@ agentlink_stat (struct berth_call *call, struct berth_handle *handle, const char
   wire_add_text (&stream.out, WIRE_TAG_PATH, path);
   if ((how->asks & BERTH_READ_FOLLOW) != 0)
     wire_add_number (&stream.out, WIRE_TAG_FLAGS, WIRE_FLAG_FOLLOW);
-  return send_all (&stream, link) < 0 ? -1 : follow_entries (&stream, sink);
+  return stream_send_request (&stream, link) < 0 ? -1 : follow_entries (&stream, sink);
 }
 
 /* ---- changing ---- */
 
-static int
-send_source (struct stream *stream, const struct berth_source *source)
+/* One piece of the source into stream->out: its size, 0 at the end, or -1 after a failure. */
+static int64_t
+take_piece (struct stream *stream, const struct berth_source *source)
 {
-  uint64_t sent = 0;
+  char piece[PIECE_SIZE];
+  int64_t got = source->read (source->context, piece, sizeof piece);
 
-  for (;;)
+  if (got > 0)
+    wire_add_frame (&stream->out, WIRE_FRAME_DATA, piece, (size_t) got);
+  return got;
+}
+
+/* The rest of the source after its first piece, of SENT bytes. */
+static int
+send_source (struct stream *stream, const struct berth_source *source, int64_t sent)
+{
+  int64_t got = sent;
+  uint64_t total = (uint64_t) sent;
+
+  while (got > 0)
     {
-      char chunk[CHUNK_SIZE];
-      int64_t got = source->read (source->context, chunk, sizeof chunk);
-
+      /* The next piece may take its time, unless it is known that none comes. */
+      if (total != source->size && stream_flush (stream) < 0)
+        return -1;
+      got = take_piece (stream, source);
       if (got < 0)
         return -1;
-      if (got == 0)
-        break;
-      sent += (uint64_t) got;
-      wire_add_frame (&stream->out, WIRE_FRAME_DATA, chunk, (size_t) got);
-      if (stream_flush_some (stream) < 0)
-        return -1;
+      total += (uint64_t) got;
     }
-  if (source->size != BERTH_UNKNOWN_SIZE && sent != source->size)
+  if (source->size != BERTH_UNKNOWN_SIZE && total != source->size)
     return stream->call->services->fail (stream->call, BERTH_E_INVALID_REQUEST,
-                                         "the source gave %llu bytes, it said %llu", (unsigned long long) sent,
+                                         "the source gave %llu bytes, it said %llu", (unsigned long long) total,
                                          (unsigned long long) source->size);
   wire_end (&stream->out, wire_begin (&stream->out, WIRE_FRAME_END));
   return stream_flush (stream);
@@ -300,12 +304,15 @@ agentlink_write (struct berth_call *call, struct berth_handle *handle, const cha
   struct agentlink *link = agentlink_of (call, handle);
   struct stream stream STREAM_AUTO = STREAM_NONE;
   struct wire_reader payload;
+  int64_t first;
 
   if (BERTH_REFUSE_UNKNOWN (call, CHANGE, how->asks, WRITE_ASKS) < 0
       || stream_open (&stream, call, link, WIRE_WRITE) < 0)
     return -1;
   add_change (&stream.out, path, how);
-  if (stream_end_request (&stream, link) < 0 || send_source (&stream, source) < 0)
+  stream_close_request (&stream);
+  first = take_piece (&stream, source);
+  if (first < 0 || stream_connect (&stream, link) < 0 || send_source (&stream, source, first) < 0)
     return -1;
   return stream_end (&stream, &payload);
 }
@@ -350,5 +357,5 @@ agentlink_move (struct berth_call *call, struct berth_handle *handle, const char
     return -1;
   add_change (&stream.out, from, how);
   wire_add_text (&stream.out, WIRE_TAG_TO, to);
-  return send_all (&stream, link) < 0 ? -1 : stream_end (&stream, &payload);
+  return stream_send_request (&stream, link) < 0 ? -1 : stream_end (&stream, &payload);
 }

@@ -132,7 +132,7 @@ agentlink_run (struct berth_call *call, struct berth_handle *handle, const struc
   if (stream_open (&stream, call, link, WIRE_RUN) < 0)
     return -1;
   add_run (&stream.out, run);
-  if (stream_end_request (&stream, link) < 0 || stream_flush (&stream) < 0)
+  if (stream_send_request (&stream, link) < 0)
     return -1;
   return follow (&stream, link, sink);
 }

@@ -104,8 +104,15 @@ stream_open (struct stream *stream, struct berth_call *call, struct agentlink *l
   return 0;
 }
 
+void
+stream_close_request (struct stream *stream)
+{
+  wire_end (&stream->out, stream->request);
+  stream->out.limit = 0;
+}
+
 int
-stream_end_request (struct stream *stream, struct agentlink *link)
+stream_connect (struct stream *stream, struct agentlink *link)
 {
   struct berth_call *call = stream->call;
 
@@ -114,8 +121,6 @@ stream_end_request (struct stream *stream, struct agentlink *link)
                                  "the request has more than %u bytes: argument list too long", WIRE_REQUEST_MAXIMUM);
   if (stream->out.error != 0)
     return fail (stream, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the request");
-  wire_end (&stream->out, stream->request);
-  stream->out.limit = 0;
   if (fail_if_over (stream) < 0)
     return -1;
   stream->fd = link->transport.connect (call, link->transport.context);
@@ -123,6 +128,13 @@ stream_end_request (struct stream *stream, struct agentlink *link)
     return -1;
   stream->hello_ms = berth_clock_monotonic_ms () + AGENTLINK_HELLO_MS;
   return 0;
+}
+
+int
+stream_send_request (struct stream *stream, struct agentlink *link)
+{
+  stream_close_request (stream);
+  return stream_connect (stream, link) < 0 ? -1 : stream_flush (stream);
 }
 
 void

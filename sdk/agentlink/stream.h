@@ -29,8 +29,15 @@ int stream_open (struct stream *stream, struct berth_call *call, struct agentlin
                  enum wire_operation operation);
 void stream_close (struct stream *stream);
 
-/* Closes the request and connects; what follows it in stream->out goes with stream_flush. */
-int stream_end_request (struct stream *stream, struct agentlink *link);
+/* The request is complete; what follows it in stream->out belongs to the operation. */
+void stream_close_request (struct stream *stream);
+
+/* Connects.  From now on the agent waits for the request only so long: flush what is there, before
+ * anything that may take its time. */
+int stream_connect (struct stream *stream, struct agentlink *link);
+
+/* All three, for a request that nothing follows. */
+int stream_send_request (struct stream *stream, struct agentlink *link);
 
 /* Sends what is in stream->out; looks for an early answer, which is a failure, meanwhile. */
 int stream_flush (struct stream *stream);

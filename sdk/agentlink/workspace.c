@@ -244,7 +244,7 @@ agentlink_export_tar (struct berth_call *call, struct berth_handle *handle, cons
   if (stream_open (&stream, call, link, WIRE_EXPORT) < 0)
     return -1;
   exporter.writer = berth_tar_writer_new (call, &output);
-  if (exporter.writer != NULL && stream_end_request (&stream, link) == 0 && stream_flush (&stream) == 0)
+  if (exporter.writer != NULL && stream_send_request (&stream, link) == 0)
     result = export_all (&exporter);
   berth_tar_writer_free (exporter.writer);
   free (exporter.runs);
@@ -393,7 +393,7 @@ agentlink_import_tar (struct berth_call *call, struct berth_handle *handle, cons
   if (BERTH_REFUSE_UNKNOWN (call, TAR, limits->asks, 0) < 0 || stream_open (&stream, call, link, WIRE_IMPORT) < 0)
     return -1;
   reader = berth_tar_reader_new (call, &input);
-  if (reader != NULL && stream_end_request (&stream, link) == 0)
+  if (reader != NULL && stream_send_request (&stream, link) == 0)
     result = import_all (&importer, reader);
   berth_tar_reader_free (reader);
   return result;

@@ -270,6 +270,41 @@ test_silent_agent (void)
   CU_ASSERT (waited >= AGENTLINK_HELLO_MS && waited < AGENTLINK_HELLO_MS + 1000);
 }
 
+/* ---- sources that take their time ---- */
+
+/* Nothing may be asked of the agent before there is something to send. */
+struct patient
+{
+  struct agent_under_test *agent;
+  struct memory memory;
+};
+
+static int
+connect_late (struct berth_call *call, void *context)
+{
+  struct patient *patient = context;
+
+  CU_ASSERT (patient->memory.taken > 0);
+  return agentlink_connect_unix (call, patient->agent->socket);
+}
+
+static void
+test_slow_source (void)
+{
+  struct agent_under_test agent;
+  struct patient patient = { &agent, { "content", 7, 0, 0 } };
+  const struct agentlink_transport transport = { &patient, connect_late, NULL };
+  struct berth_change how = { .struct_size = sizeof how };
+  struct berth_source source = memory_source (&patient.memory);
+
+  if (!agent_start (&agent, NULL))
+    return;
+  agent.handle.link.transport = transport;
+  how.beneath = agent.workspace;
+  CU_ASSERT_EQUAL (agentlink_write (&agent.recorded.call, &agent.handle, in_workspace (&agent, "f"), &how, &source), 0);
+  agent_stop (&agent);
+}
+
 static void
 test_cancel (void)
 {
@@ -319,6 +354,7 @@ static const struct berth_test tests[] = {
   { "L15 without the token there is no answer", test_token },
   { "E16 F16 a cut stream is never a result", test_cut_streams },
   { "E16 a silent agent is unreachable", test_silent_agent },
+  { "a slow source keeps no agent waiting", test_slow_source },
   { "E15 a cancelled call starts nothing", test_cancel },
   { "E16 F16 a dead agent is unreachable", test_unreachable },
   { NULL, NULL },
