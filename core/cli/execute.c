@@ -7,7 +7,7 @@
 
 #include "core/cli/output.h"
 #include "core/cli/signals.h"
-#include "sdk/base/fd.h"
+#include "core/cli/stream.h"
 #include "sdk/base/json.h"
 
 struct pump
@@ -21,7 +21,7 @@ pass_on (void *context, uint32_t stream, const void *bytes, size_t size)
 {
   struct pump *pump = context;
 
-  if (berth_fd_write_all (stream == BERTH_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, size) == 0)
+  if (cli_stream_put (stream == BERTH_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, size) == 0)
     return 0;
   pump->error = errno;
   pump->stream = stream;

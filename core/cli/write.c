@@ -7,6 +7,7 @@
 
 #include "core/cli/output.h"
 #include "core/cli/signals.h"
+#include "core/cli/stream.h"
 
 struct origin
 {
@@ -26,9 +27,7 @@ give (void *context, void *bytes, size_t size)
 
   if (origin->fd >= 0)
     {
-      do
-        got = read (origin->fd, bytes, size);
-      while (got < 0 && errno == EINTR && cli_signals_caught () == 0);
+      got = cli_stream_take (origin->fd, bytes, size);
       origin->error = got < 0 ? errno : 0;
     }
   else

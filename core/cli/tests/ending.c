@@ -153,6 +153,52 @@ test_reader_goes (void)
   CU_ASSERT_EQUAL (process_count_sandboxes (), 0);
 }
 
+/* A reader that stays and does not read does not keep the sandbox. */
+static void
+test_reader_stalls (void)
+{
+  static const char *const arguments[] = { "run", "seq", "1000000", NULL };
+  AUTO_RESULT struct process_result result = { 0 };
+  struct process process;
+  char first[2];
+
+  CU_ASSERT_EQUAL_FATAL (process_start (&process, NULL, arguments), 0);
+  CU_ASSERT_EQUAL (read (process.out, first, 2), 2);
+  berth_clock_sleep_ms (300);
+  kill (process.pid, SIGTERM);
+  CU_ASSERT (process_finish_unread (&process, &result));
+  CU_ASSERT_EQUAL (result.signal, SIGTERM);
+  CU_ASSERT (result.out.size < 1 << 20);
+  CU_ASSERT_EQUAL (process_count_sandboxes (), 0);
+}
+
+/* Nor does a writer that does not write keep `berth write`, of which nothing is left. */
+static void
+test_writer_stalls (void)
+{
+  static const char *const arguments[] = { "write", "stalled", "file", NULL };
+  AUTO_RESULT struct process_result result = { 0 };
+  struct process process;
+  int ends[2];
+
+  CU_ASSERT_EQUAL_FATAL (pipe2 (ends, O_CLOEXEC), 0);
+  berth (&result, "create", "--name", "stalled");
+  CU_ASSERT_EQUAL (result.status, 0);
+  CU_ASSERT_EQUAL_FATAL (process_start (&process, &(struct process_setup){ .in = ends[0] }, arguments), 0);
+  CU_ASSERT_EQUAL (write (ends[1], "half", 4), 4);
+  berth_clock_sleep_ms (300);
+  kill (process.pid, SIGINT);
+  CU_ASSERT (process_finish_unread (&process, &result));
+  CU_ASSERT_EQUAL (result.signal, SIGINT);
+  berth (&result, "files", "stalled", "-0");
+  CU_ASSERT_EQUAL (result.status, 0);
+  CU_ASSERT_EQUAL (result.out.size, 0);
+  berth (&result, "rm", "stalled");
+  CU_ASSERT_EQUAL (result.status, 0);
+  close (ends[0]);
+  close (ends[1]);
+}
+
 static void
 test_output_is_closed (void)
 {
@@ -238,6 +284,8 @@ main (void)
     { "SIGKILL: the sandbox ends within 5 s", test_killed },
     { "a timeout destroys the sandbox of run", test_timeout },
     { "a reader that goes ends the command", test_reader_goes },
+    { "a reader that stalls keeps nothing", test_reader_stalls },
+    { "a writer that stalls keeps nothing", test_writer_stalls },
     { "closed standard output", test_output_is_closed },
     { "full standard output", test_output_is_full },
     { "a signal that was ignored stays ignored", test_ignored_hang_up },

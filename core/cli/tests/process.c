@@ -183,7 +183,7 @@ process_start (struct process *process, const struct process_setup *setup, const
     }
   process->pid = fork ();
   if (process->pid == 0)
-    be_berth (setup, in, setup->out > 0 ? setup->out : out[1], err[1], arguments);
+    be_berth (setup, setup->in > 0 ? setup->in : in, setup->out > 0 ? setup->out : out[1], err[1], arguments);
   close (out[1]);
   close (err[1]);
   process->out = out[0];
@@ -238,6 +238,21 @@ process_finish (struct process *process, struct process_result *result)
     continue;
   result->signal = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
   result->status = result->signal != 0 ? 128 + result->signal : WEXITSTATUS (status);
+}
+
+int
+process_finish_unread (struct process *process, struct process_result *result)
+{
+  int64_t deadline = berth_clock_monotonic_ms () + 10000;
+  siginfo_t ended = { 0 };
+
+  while (waitid (P_PID, (id_t) process->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0
+         && berth_clock_monotonic_ms () < deadline)
+    berth_clock_sleep_ms (10);
+  if (ended.si_pid == 0)
+    kill (process->pid, SIGKILL);
+  process_finish (process, result);
+  return ended.si_pid != 0;
 }
 
 void

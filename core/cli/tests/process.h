@@ -30,6 +30,7 @@ struct process
 struct process_setup
 {
   const char *input;  /* standard input; NULL: empty */
+  int in;             /* standard input where it is not 0 */
   int out;            /* standard output; 0: a pipe, -1: closed */
   const char *const *environment; /* NAME=VALUE to add; NULL: none */
 };
@@ -50,6 +51,10 @@ void process_result_free (struct process_result *result);
 int process_start (struct process *process, const struct process_setup *setup, const char *const *arguments);
 /* Reads all it writes and waits.  What takes longer than 60 s is killed and fails. */
 void process_finish (struct process *process, struct process_result *result);
+
+/* Waits for its end without reading a byte of what it writes; the rest as process_finish, what it
+ * wrote left aside.  Ten seconds, then it is killed: 0, else 1. */
+int process_finish_unread (struct process *process, struct process_result *result);
 
 /* Both at once: `berth (&result, "ls", "-q")`. */
 #define berth(result, ...) process_run ((result), NULL, (const char *const[]){ __VA_ARGS__, NULL })
