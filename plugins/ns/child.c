@@ -1,4 +1,7 @@
-/* child.c - from clone to the agent.  Only system calls from here on: see plan.h. */
+/* child.c - from clone to the agent.  Only system calls from here on: see plan.h.
+ *
+ * What libc or a sanitizer does more than the call (cancellation, counting, locks that another
+ * thread of the host may have held) is passed by. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -17,14 +20,16 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plugins/ns/plan.h"
 
 #define NAMESPACES                                                                                \
   (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
-#define GO_MS 60000 /* a parent that is stopped this long counts as dead */
+#define GO_SECONDS 60 /* a parent that is stopped this long counts as dead */
 
 /* What the agent needs to act for every account of the sandbox, and to give up the rest itself. */
 #define KEPT_CAPABILITIES                                                                         \
@@ -32,31 +37,65 @@
    | UINT64_C (1) << CAP_FOWNER | UINT64_C (1) << CAP_FSETID | UINT64_C (1) << CAP_KILL           \
    | UINT64_C (1) << CAP_SETGID | UINT64_C (1) << CAP_SETUID | UINT64_C (1) << CAP_SETPCAP)
 
+_Noreturn static void
+leave (int status)
+{
+  for (;;)
+    syscall (SYS_exit_group, status);
+}
+
+static long
+write_bytes (int fd, const void *bytes, size_t size)
+{
+  return syscall (SYS_write, fd, bytes, size);
+}
+
+static int
+open_file (const char *path, int flags, mode_t mode)
+{
+  return (int) syscall (SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static int
+close_file (int fd)
+{
+  return (int) syscall (SYS_close, fd);
+}
+
+/* Whether FD has something to read, or ended. */
+static bool
+wait_for (int fd)
+{
+  struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+  struct timespec patience = { .tv_sec = GO_SECONDS };
+
+  return syscall (SYS_ppoll, &poll_fd, 1, &patience, NULL, 0) == 1;
+}
+
 static void
 tell (const struct ns_child *child, int32_t what, int32_t value, int32_t error)
 {
   const struct ns_news news = { what, value, error };
 
-  if (write (child->status, &news, sizeof news) < 0)
-    _exit (3);
+  if (write_bytes (child->status, &news, sizeof news) < 0)
+    leave (3);
 }
 
 _Noreturn static void
 give_up (const struct ns_child *child, int32_t value)
 {
   tell (child, NS_NEWS_FAILED, value, errno);
-  _exit (2);
+  leave (2);
 }
 
 /* One byte, or the end of the process: the parent is gone, and nobody knows of this one. */
 static void
 wait_for_byte (int fd)
 {
-  struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
   char byte;
 
-  if (poll (&poll_fd, 1, GO_MS) != 1 || read (fd, &byte, 1) != 1)
-    _exit (3);
+  if (!wait_for (fd) || syscall (SYS_read, fd, &byte, 1) != 1)
+    leave (3);
 }
 
 /* ---- steps ---- */
@@ -65,16 +104,16 @@ static int
 make_file (const struct ns_step *step)
 {
   size_t size = strlen (step->source);
-  int fd = open (step->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t) step->value);
+  int fd = open_file (step->target, O_WRONLY | O_CREAT | O_EXCL, (mode_t) step->value);
 
   if (fd < 0)
     return -1;
-  if (size > 0 && write (fd, step->source, size) != (ssize_t) size)
+  if (size > 0 && write_bytes (fd, step->source, size) != (long) size)
     {
-      close (fd);
+      close_file (fd);
       return -1;
     }
-  return close (fd);
+  return close_file (fd);
 }
 
 static int
@@ -98,13 +137,13 @@ static int
 raise_loopback (void)
 {
   struct ifreq request = { .ifr_flags = IFF_UP | IFF_RUNNING };
-  int fd = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  int fd = (int) syscall (SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
   if (fd < 0)
     return -1;
   memcpy (request.ifr_name, "lo", sizeof "lo");
-  int result = ioctl (fd, SIOCSIFFLAGS, &request);
-  close (fd);
+  int result = (int) syscall (SYS_ioctl, fd, SIOCSIFFLAGS, &request);
+  close_file (fd);
   return result;
 }
 
@@ -201,7 +240,7 @@ static void
 drop_capabilities (const struct ns_child *child)
 {
   for (int number = 0; number < 64; number++)
-    if (!(KEPT_CAPABILITIES >> number & 1) && prctl (PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
+    if (!(KEPT_CAPABILITIES >> number & 1) && syscall (SYS_prctl, PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
       {
         if (errno == EINVAL)
           return; /* above the kernel's last one */
@@ -216,7 +255,7 @@ place_descriptors (const struct ns_child *child)
   int place = 0;
 
   for (int i = 0; i < NS_AGENT_FDS; i++)
-    if (child->fds[i] >= 0 && dup2 (child->fds[i], place++) < 0)
+    if (child->fds[i] >= 0 && syscall (SYS_dup3, child->fds[i], place++, 0) < 0)
       give_up (child, -NS_STAGE_DESCRIPTORS);
 }
 
@@ -226,7 +265,7 @@ first_process (const struct ns_child *child, const int *mapped)
   char *const environment[] = { NULL };
   const uint64_t none = 0;
 
-  close (mapped[1]);
+  close_file (mapped[1]);
   wait_for_byte (mapped[0]);
   become_root (child);
   umask (0);
@@ -257,7 +296,7 @@ open_of_process (long pid, const char *name)
     path[used++] = digits[--count];
   path[used++] = '/';
   memcpy (path + used, name, strlen (name) + 1);
-  return open (path, O_WRONLY | O_CLOEXEC);
+  return open_file (path, O_WRONLY, 0);
 }
 
 static void
@@ -268,9 +307,9 @@ map_ids (const struct ns_child *child, long pid)
   for (int i = 0; i < 2; i++)
     {
       int fd = open_of_process (pid, names[i]);
-      if (fd < 0 || write (fd, child->map, child->map_size) != (ssize_t) child->map_size)
+      if (fd < 0 || write_bytes (fd, child->map, child->map_size) != (long) child->map_size)
         give_up (child, -NS_STAGE_MAP);
-      close (fd);
+      close_file (fd);
     }
 }
 
@@ -278,7 +317,7 @@ static void
 join_cgroups (const struct ns_child *child)
 {
   for (int i = 0; i < child->joins; i++)
-    if (write (child->join[i], "0", 1) != 1)
+    if (write_bytes (child->join[i], "0", 1) != 1)
       give_up (child, -NS_STAGE_JOIN);
 }
 
@@ -286,7 +325,6 @@ void
 ns_child_run (const struct ns_child *child)
 {
   struct clone_args arguments = { .flags = NAMESPACES, .exit_signal = SIGCHLD };
-  struct pollfd poll_fd = { .fd = child->release, .events = POLLIN };
   int mapped[2];
 
   forget_signals ();
@@ -297,7 +335,7 @@ ns_child_run (const struct ns_child *child)
       arguments.flags |= CLONE_INTO_CGROUP;
       arguments.cgroup = (uint64_t) child->into;
     }
-  if (fchdir (child->box) < 0 || pipe2 (mapped, O_CLOEXEC) < 0)
+  if (fchdir (child->box) < 0 || syscall (SYS_pipe2, mapped, O_CLOEXEC) < 0)
     give_up (child, -NS_STAGE_CLONE);
   long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
   if (pid < 0)
@@ -306,9 +344,9 @@ ns_child_run (const struct ns_child *child)
     first_process (child, mapped);
   tell (child, NS_NEWS_STARTED, (int32_t) pid, 0);
   map_ids (child, pid);
-  if (write (mapped[1], "m", 1) != 1)
+  if (write_bytes (mapped[1], "m", 1) != 1)
     give_up (child, -NS_STAGE_MAP);
   /* While this process lives, the pid cannot become another's. */
-  poll (&poll_fd, 1, GO_MS);
-  _exit (0);
+  wait_for (child->release);
+  leave (0);
 }

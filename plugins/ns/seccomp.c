@@ -69,7 +69,8 @@ open_library (struct library *library)
     { "seccomp_arch_native", &library->arch_native },
   };
 
-  if ((library->handle = dlopen (LIBSECCOMP_SONAME, RTLD_NOW | RTLD_LOCAL)) == NULL)
+  /* It stays: taking it away while another thread loads it again gains nothing. */
+  if ((library->handle = dlopen (LIBSECCOMP_SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) == NULL)
     return -1;
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
     {

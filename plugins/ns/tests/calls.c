@@ -87,10 +87,10 @@ call_native (long number, const long *arguments)
 static long
 call_i386 (long number, const long *arguments)
 {
-  long result = number;
+  long result;
 
   __asm__ volatile ("push %%rbx\n\tmov %2, %%rbx\n\tint $0x80\n\tpop %%rbx"
-                    : "+a"(result)
+                    : "=a"(result)
                     : "0"(number), "r"(arguments[0]), "c"(arguments[1]), "d"(arguments[2]), "S"(arguments[3]),
                       "D"(arguments[4])
                     : "r8", "r9", "r10", "r11", "memory");

@@ -524,7 +524,7 @@ guest_write (struct guest *guest, const char *path, const char *host_file, uint3
 /* ---- the machine ---- */
 
 static void
-list_cgroups (struct berth_buffer *out)
+list_cgroups (const char *prefix, struct berth_buffer *out)
 {
   BERTH_AUTO_DIR DIR *top = opendir ("/sys/fs/cgroup");
 
@@ -533,15 +533,16 @@ list_cgroups (struct berth_buffer *out)
       BERTH_AUTO_FREE char *path = berth_string_format ("/sys/fs/cgroup/%s/berth", entry->d_name);
       BERTH_AUTO_DIR DIR *berth = opendir (path);
       for (struct dirent *box; berth != NULL && (box = readdir (berth)) != NULL;)
-        if (strstr (box->d_name, "sb-test") != NULL)
+        if (berth_string_starts_with (box->d_name, prefix))
           berth_buffer_appendf (out, "cgroup %s/%s\n", path, box->d_name);
     }
 }
 
-/* Agents of this program's sandboxes are the children of others: found by their name. */
+/* Agents are the children of others: they are found by their cgroups. */
 static void
-list_agents (struct berth_buffer *out)
+list_agents (const char *prefix, struct berth_buffer *out)
 {
+  BERTH_AUTO_FREE char *needle = berth_string_format ("/berth/%s", prefix);
   BERTH_AUTO_DIR DIR *proc = opendir ("/proc");
 
   for (struct dirent *entry; proc != NULL && (entry = readdir (proc)) != NULL;)
@@ -549,17 +550,17 @@ list_agents (struct berth_buffer *out)
       BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%s/cgroup", entry->d_name);
       BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
       if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && berth_fs_read (AT_FDCWD, path, &text, 65536) == 0
-          && strstr (berth_buffer_string (&text), "/berth/sb-test") != NULL)
-        berth_buffer_appendf (out, "process %s\n", entry->d_name);
+          && strstr (berth_buffer_string (&text), needle) != NULL)
+        berth_buffer_appendf (out, "process %s of %s\n", entry->d_name, prefix);
     }
 }
 
 void
-machine_state (struct berth_buffer *out)
+machine_state (const char *prefix, struct berth_buffer *out)
 {
   berth_buffer_clear (out);
-  list_cgroups (out);
-  list_agents (out);
+  list_cgroups (prefix, out);
+  list_agents (prefix, out);
   BERTH_AUTO_BUFFER struct berth_buffer mounts = { 0 };
   if (berth_fs_read (AT_FDCWD, "/proc/self/mountinfo", &mounts, 1u << 24) == 0)
     berth_buffer_append (out, mounts.data, mounts.size);

@@ -70,7 +70,8 @@ int guest_run (struct guest *guest, const char *user, const char *script, struct
 const char *guest_output (struct guest *guest, const char *script);
 bool guest_write (struct guest *guest, const char *path, const char *host_file, uint32_t mode);
 
-/* What stays on the machine: one line for each mount, cgroup, process of an agent's and directory. */
-void machine_state (struct berth_buffer *out);
+/* What is on the machine: a line for each mount, and for each cgroup and process of sandboxes whose
+ * ids begin with PREFIX. */
+void machine_state (const char *prefix, struct berth_buffer *out);
 
 #endif

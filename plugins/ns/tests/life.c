@@ -50,11 +50,13 @@ static void
 assert_nothing_left (struct host *host)
 {
   BERTH_AUTO_BUFFER struct berth_buffer state = { 0 };
+  char mine[32];
 
-  machine_state (&state);
-  if (strstr (berth_buffer_string (&state), "sb-test") != NULL)
+  snprintf (mine, sizeof mine, "sb-test%d.", (int) getpid ());
+  machine_state (mine, &state);
+  if (strstr (berth_buffer_string (&state), mine) != NULL)
     fprintf (stderr, "%s\n", berth_buffer_string (&state));
-  CU_ASSERT_PTR_NULL (strstr (berth_buffer_string (&state), "sb-test"));
+  CU_ASSERT_PTR_NULL (strstr (berth_buffer_string (&state), mine));
   CU_ASSERT_PTR_NULL (strstr (berth_buffer_string (&state), host->top));
   CU_ASSERT_EQUAL (count_entries (host, "state/boxes"), 0);
   CU_ASSERT_EQUAL (count_entries (host, "state/ids"), 0);
