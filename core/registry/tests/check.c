@@ -151,6 +151,23 @@ test_copy (void)
   berth_registered_free (registered);
 }
 
+/* A waiting read would lock out its own writer. */
+static void
+test_concurrency (void)
+{
+  static const char want[]
+      = "capability PROCESS_SESSIONS needs concurrency 1 parallel (got 2): a call that waits would lock out all others: "
+        "declare BERTH_PARALLEL\n"
+        "capability PTY needs concurrency 1 parallel (got 2): a call that waits would lock out all others: "
+        "declare BERTH_PARALLEL\n"
+        "capability FILE_WATCH needs concurrency 1 parallel (got 2): a call that waits would lock out all others: "
+        "declare BERTH_PARALLEL\n";
+
+  complete_make (&whole);
+  whole.backend.concurrency = BERTH_ONE_PER_SANDBOX;
+  expect (1, want, "");
+}
+
 /* A group of an older minor is shorter: what is beyond its end is not there. */
 static void
 test_short_group (void)
@@ -236,6 +253,7 @@ main (void)
     { "S05 S06 each capability left out", test_each_bit },
     { "S06 reserved capabilities", test_reserved },
     { "I02 the copy has what is declared", test_copy },
+    { "S05 S09 concurrency of what waits", test_concurrency },
     { "groups of an older minor", test_short_group },
     { "D-155 no table at all", test_null },
     { "S08 settings", test_settings },
