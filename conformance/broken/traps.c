@@ -301,6 +301,8 @@ test_exports (void)
   pointer = allocate (100);
   CU_ASSERT_PTR_NOT_NULL (pointer);
   free (pointer);
+  /* Of no backend that is loaded can anybody else see a symbol, its entry neither. */
+  CU_ASSERT_PTR_NULL (dlsym (RTLD_DEFAULT, BERTH_BACKEND_SYMBOL));
 }
 
 /* ---- D-158: files ---- */
