@@ -11,8 +11,8 @@ backend_LTLIBRARIES += %D%/berth-backend-ns.la
 EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
 
 NS_TEST_SOURCES = %D%/tests/host.c %D%/tests/host.h
-check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits
-TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits
+check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine
+TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine
 %C%_tests_calls_SOURCES = %D%/tests/calls.c
 %C%_tests_calls_CFLAGS = -std=gnu17 -O1 -g $(WARNING_FLAGS)
 %C%_tests_isolation_SOURCES = %D%/tests/isolation.c $(NS_TEST_SOURCES)
@@ -21,6 +21,8 @@ TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits
 %C%_tests_life_LDADD = $(TEST_LIBS)
 %C%_tests_limits_SOURCES = %D%/tests/limits.c $(NS_TEST_SOURCES)
 %C%_tests_limits_LDADD = $(TEST_LIBS)
+%C%_tests_machine_SOURCES = %D%/tests/machine.c $(NS_TEST_SOURCES)
+%C%_tests_machine_LDADD = $(TEST_LIBS)
 
 # Between clone and exec a sanitizer's locks may be held by threads that are not there.
 noinst_LTLIBRARIES += %D%/libchild.la

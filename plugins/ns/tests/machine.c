@@ -1,0 +1,286 @@
+/* machine.c - machines that lack something, and records that speak of another time. */
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plugins/ns/tests/host.h"
+#include "sdk/base/cleanup.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/process.h"
+#include "sdk/base/string.h"
+#include "sdk/base/tests/runner.h"
+
+#define MIB (UINT64_C (1) << 20)
+
+/* Runs CHECK in a child with a mount namespace of its own, changed by CHANGE; its failures are
+ * the exit status. */
+static void
+on_another_machine (struct host *host, int (*change) (void), int (*check) (struct host *host))
+{
+  int status = -1;
+  pid_t pid = fork ();
+
+  if (pid == 0)
+    {
+      if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || change () < 0)
+        _exit (100);
+      _exit (check (host));
+    }
+  waitpid (pid, &status, 0);
+  if (status != 0)
+    fprintf (stderr, "status %#x\n", (unsigned) status);
+  CU_ASSERT_EQUAL (status, 0);
+}
+
+static void
+say (const struct host_call *call)
+{
+  fprintf (stderr, "%u %s (%s)\n", call->code, call->message, call->hint);
+}
+
+/* ---- without cgroups ---- */
+
+static int
+take_cgroups_away (void)
+{
+  int result = umount2 ("/sys/fs/cgroup", MNT_DETACH);
+
+  /* Where it is a mount of its own and then once more. */
+  while (umount2 ("/sys/fs/cgroup", MNT_DETACH) == 0)
+    ;
+  return result;
+}
+
+static int
+check_without_cgroups (struct host *host)
+{
+  struct berth_spec spec = guest_spec ();
+  struct host_call call;
+  struct guest guest = { 0 };
+
+  spec.asks = spec.must = BERTH_SPEC_MEMORY;
+  spec.memory_bytes = 64 * MIB;
+  host_call_start (host, &call);
+  if (guest_create_in (host, &guest, &spec, &call) == 0 || call.code != BERTH_E_CONFIGURATION
+      || strstr (call.message, "memory") == NULL || strstr (call.hint, "cgroup") == NULL || guest.created != 0)
+    {
+      say (&call);
+      return 1;
+    }
+  spec.must = 0;
+  guest = (struct guest){ 0 };
+  host_call_start (host, &call);
+  if (guest_create_in (host, &guest, &spec, &call) < 0)
+    {
+      say (&call);
+      return 2;
+    }
+  if (guest.effective.enforced & (BERTH_SPEC_MEMORY | BERTH_SPEC_PIDS | BERTH_SPEC_CPU) || guest.effective.memory_bytes != 0)
+    return 3;
+  if (guest_run (&guest, NULL, "exit 5", NULL, NULL, NULL) != 5)
+    return 4;
+  guest_release (&guest);
+  return guest_destroy (&guest) == BERTH_GONE && !guest_is_present (&guest) ? 0 : 5;
+}
+
+static void
+without_cgroups (void)
+{
+  struct host host;
+
+  if (!host_start (&host))
+    return;
+  on_another_machine (&host, take_cgroups_away, check_without_cgroups);
+  host_stop (&host);
+}
+
+/* ---- in a container, where /proc is covered in part ---- */
+
+static int
+cover_proc (void)
+{
+  return mount ("tmpfs", "/proc/irq", "tmpfs", 0, "size=4k");
+}
+
+static int
+check_covered_proc (struct host *host)
+{
+  const struct berth_spec spec = guest_spec ();
+  struct host_call call;
+  struct guest guest = { 0 };
+
+  host_call_start (host, &call);
+  if (guest_create_in (host, &guest, &spec, &call) == 0)
+    return 1;
+  if (call.code != BERTH_E_CONFIGURATION || strstr (call.message, "proc") == NULL)
+    {
+      say (&call);
+      return 2;
+    }
+  return guest_is_present (&guest) ? 3 : 0;
+}
+
+static void
+in_a_container (void)
+{
+  struct host host;
+
+  if (!host_start (&host))
+    return;
+  on_another_machine (&host, cover_proc, check_covered_proc);
+  host_stop (&host);
+}
+
+/* ---- records of another time ---- */
+
+/* Puts VALUE behind NAME= in the record. */
+static void
+rewrite (struct guest *guest, const char *name, const char *value)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/boxes/%s/meta", guest->host->directory[0], guest->id);
+  BERTH_AUTO_FREE char *command = berth_string_format ("sed -i 's/^%s=.*/%s=%s/' %s", name, name, value, path);
+
+  CU_ASSERT_EQUAL (system (command), 0);
+}
+
+static int
+take_life (void *context, const struct berth_found *found)
+{
+  *(uint32_t *) context = found->life;
+  return 0;
+}
+
+static uint32_t
+life_of (struct guest *guest)
+{
+  uint32_t life = 0;
+  const struct berth_found_sink sink = { .struct_size = sizeof sink, .context = &life, .found = take_life };
+  const struct berth_native native = { .struct_size = sizeof native, .id = guest->id };
+  struct host_call call;
+
+  host_call_start (guest->host, &call);
+  CU_ASSERT_EQUAL (guest->host->backend->inventory->describe (&call.call, guest->host->state, &native, &sink), 0);
+  return life;
+}
+
+static void
+after_a_reboot (void)
+{
+  const struct berth_spec spec = guest_spec ();
+  struct host host;
+  struct guest guest;
+
+  if (!host_start (&host))
+    return;
+  if (guest_create (&host, &guest, &spec))
+    {
+      CU_ASSERT_EQUAL (life_of (&guest), BERTH_LIFE_RUNNING);
+      rewrite (&guest, "boot", "00000000-0000-0000-0000-000000000000");
+      CU_ASSERT_FALSE (guest_is_running (&guest));
+      CU_ASSERT_EQUAL (life_of (&guest), BERTH_LIFE_STOPPED);
+      CU_ASSERT_TRUE (guest_is_present (&guest));
+      guest_end (&guest);
+      CU_ASSERT_FALSE (guest_is_present (&guest));
+    }
+  host_stop (&host);
+}
+
+static void
+a_number_used_again_is_nobodys_death (void)
+{
+  const struct berth_spec spec = guest_spec ();
+  struct host host;
+  struct guest guest;
+  char number[24];
+
+  if (!host_start (&host))
+    return;
+  if (guest_create (&host, &guest, &spec))
+    {
+      pid_t other = fork ();
+      if (other == 0)
+        {
+          pause ();
+          _exit (0);
+        }
+      snprintf (number, sizeof number, "%d", (int) other);
+      rewrite (&guest, "pid", number);
+      CU_ASSERT_FALSE (guest_is_running (&guest));
+      guest_end (&guest);
+      CU_ASSERT_EQUAL (waitpid (other, NULL, WNOHANG), 0);
+      kill (other, SIGKILL);
+      waitpid (other, NULL, 0);
+    }
+  host_stop (&host);
+}
+
+/* ---- the filter's cache ---- */
+
+static bool
+cached_filter (const struct host *host, char *path, size_t size)
+{
+  BERTH_AUTO_DIR DIR *cache = opendir (host->directory[2]);
+
+  for (struct dirent *entry; cache != NULL && (entry = readdir (cache)) != NULL;)
+    if (strncmp (entry->d_name, "seccomp-", 8) == 0)
+      return snprintf (path, size, "%s/%s", host->directory[2], entry->d_name) < (int) size;
+  return false;
+}
+
+/* Makes a sandbox and sees whether it is filtered. */
+static void
+check_filtered (struct host *host)
+{
+  const struct berth_spec spec = guest_spec ();
+  struct guest guest;
+
+  if (!guest_create (host, &guest, &spec))
+    return;
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, "grep ^Seccomp: /proc/self/status | cut -f2"), "2");
+  CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "unshare -U true", NULL, NULL, NULL), 0);
+  guest_end (&guest);
+}
+
+static void
+a_damaged_filter_is_made_again (void)
+{
+  struct host host;
+  char path[400];
+  static const char allow_all[] = "BERTHbpf\0\0\0\0\0\0\0\0\x06\0\0\0\0\0\xff\x7f";
+
+  if (!host_start (&host))
+    return;
+  check_filtered (&host);
+  CU_ASSERT_TRUE_FATAL (cached_filter (&host, path, sizeof path));
+  CU_ASSERT_EQUAL (truncate (path, 100), 0);
+  check_filtered (&host);
+  CU_ASSERT_EQUAL (truncate (path, 0), 0);
+  check_filtered (&host);
+  /* Whole, but not what its checksum says. */
+  CU_ASSERT_EQUAL (berth_fs_replace (AT_FDCWD, path, allow_all, sizeof allow_all - 1, 0600), 0);
+  check_filtered (&host);
+  host_stop (&host);
+}
+
+int
+main (void)
+{
+  static const struct berth_test tests[] = {
+    { "L04 without cgroups a limit is refused, or not claimed", without_cgroups },
+    { "L01 in a container it says what is wrong", in_a_container },
+    { "L16 after a reboot it is stopped, and can be destroyed", after_a_reboot },
+    { "L08 a number used again is nobody's death", a_number_used_again_is_nobodys_death },
+    { "E18 a damaged filter is made again", a_damaged_filter_is_made_again },
+    { NULL, NULL },
+  };
+
+  return berth_test_main ("ns: machine", tests);
+}
