@@ -1,15 +1,19 @@
 /* Commands in the real agent. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sdk/agentlink/tests/support.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/tests/runner.h"
 
@@ -29,6 +33,8 @@ check_output (struct agent_under_test *agent, struct berth_run *run, const char 
   CU_ASSERT_EQUAL (result.status, 0);
   CU_ASSERT_EQUAL (result.exits, 1);
   CU_ASSERT_STRING_EQUAL (output (&result), expected);
+  if (strcmp (output (&result), expected) != 0)
+    fprintf (stderr, "%s\n-> %s", script, output (&result));
   run_result_free (&result);
 }
 
@@ -310,6 +316,49 @@ test_state (void)
   agent_stop (&agent);
 }
 
+/* The nanny is the command's parent: neither its user nor root without capabilities may look into it. */
+static void
+test_closed_nanny (void)
+{
+  struct agent_under_test agent;
+  struct berth_run run = { .struct_size = sizeof run, .asks = BERTH_RUN_USER, .user = "root" };
+  static const char script[] = "cat /proc/$PPID/environ /proc/$PPID/maps >/dev/null 2>&1 && echo open;"
+                               "readlink /proc/$PPID/fd/0 /proc/$PPID/exe /proc/$PPID/root && echo open; cat /proc/self/maps >/dev/null && echo control";
+
+  if (!agent_start (&agent, NULL))
+    return;
+  check_output (&agent, NULL, script, "control\n");
+  check_output (&agent, &run, script, "control\n");
+  agent_stop (&agent);
+}
+
+/* A filter that allows everything but one call, which fails with a number of its own. */
+static void
+test_filter (void)
+{
+  const struct sock_filter filter[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdir, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct agent_under_test agent;
+  int pair[2];
+  char number[16];
+
+  CU_ASSERT_EQUAL_FATAL (pipe (pair), 0);
+  CU_ASSERT_EQUAL (berth_fd_write_all (pair[1], filter, sizeof filter), 0);
+  close (pair[1]);
+  snprintf (number, sizeof number, "%d", pair[0]);
+  if (agent_start (&agent, (const char *const[]) { "--seccomp-fd", number, NULL }))
+    {
+      check_output (&agent, NULL, "grep Seccomp: /proc/self/status; mkdir x 2>&1 | grep -o cross-device",
+                    "Seccomp:\t2\ncross-device\n");
+      agent_stop (&agent);
+    }
+  close (pair[0]);
+}
+
 /* ---- time and trees ---- */
 
 static long
@@ -541,6 +590,8 @@ static const struct berth_test tests[] = {
   { "E08 accounts by name and number", test_user },
   { "E08 root can be forbidden", test_forbidden_root },
   { "E18 what a command starts with", test_state },
+  { "L15 the nanny cannot be looked into", test_closed_nanny },
+  { "E18 the filter is on everything", test_filter },
   { "D-033 D-034 E09 a timeout kills the whole tree", test_timeout },
   { "E10 a background process neither delays nor dies", test_background },
   { "E20 output comes while the command runs", test_prompt_output },
