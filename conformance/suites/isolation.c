@@ -78,6 +78,72 @@ i02 (struct suite_context *suite)
   SUITE_CHECK (suite, entry.info.mode == 0644, "a refused change of mode was made");
 }
 
+static int
+no_info (void *context, const struct berth_file_info *info)
+{
+  (void) info;
+  ++*(unsigned int *) context;
+  return 0;
+}
+
+static int
+no_data (void *context, const void *bytes, size_t size)
+{
+  (void) bytes;
+  (void) size;
+  ++*(unsigned int *) context;
+  return 0;
+}
+
+static int
+no_report (void *context, const struct berth_tar_report *report)
+{
+  (void) report;
+  ++*(unsigned int *) context;
+  return 0;
+}
+
+static int64_t
+no_source (void *context, void *bytes, size_t size)
+{
+  (void) bytes;
+  (void) size;
+  ++*(unsigned int *) context;
+  return 0;
+}
+
+/* What only reads is asked as well; nothing may reach a sink or be taken from a source. */
+static void
+i02_sinks (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  const struct berth_files_ops *files = suite->backend->files;
+  const struct berth_workspace_ops *workspace = suite->backend->workspace;
+  struct berth_read how = { .struct_size = sizeof how, .asks = BERTH_ASKS_HARNESS, .max_bytes = 100 };
+  struct berth_tar_limits limits
+      = { .struct_size = sizeof limits, .asks = BERTH_ASKS_HARNESS, .max_bytes = 100000, .max_entries = 100 };
+  unsigned int told = 0;
+  struct berth_read_sink reads = { sizeof reads, 0, &told, no_info, no_data };
+  struct berth_entry_sink entries = { sizeof entries, 0, &told, no_info };
+  struct berth_tar_sink tars = { sizeof tars, 0, &told, no_data, no_report };
+  struct berth_source source = { sizeof source, 0, &told, BERTH_UNKNOWN_SIZE, no_source };
+  struct suite_call call;
+  struct berth_call *made;
+
+  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/a", "x"), 0);
+  made = suite_call_begin (&call, suite, box->native_id, NULL, 0);
+  check_unsupported (suite, "read", suite_call_end (&call, files->read (made, box->handle, SUITE_WORKSPACE "/a", &how, &reads), NULL));
+  made = suite_call_begin (&call, suite, box->native_id, NULL, 0);
+  check_unsupported (suite, "list", suite_call_end (&call, files->list (made, box->handle, SUITE_WORKSPACE, &how, &entries), NULL));
+  made = suite_call_begin (&call, suite, box->native_id, NULL, 0);
+  check_unsupported (suite, "stat", suite_call_end (&call, files->stat (made, box->handle, SUITE_WORKSPACE, &how, &entries), NULL));
+  made = suite_call_begin (&call, suite, box->native_id, NULL, 0);
+  check_unsupported (suite, "export_tar", suite_call_end (&call, workspace->export_tar (made, box->handle, &limits, &tars), NULL));
+  made = suite_call_begin (&call, suite, box->native_id, NULL, 0);
+  check_unsupported (suite, "import_tar", suite_call_end (&call, workspace->import_tar (made, box->handle, &limits, &source), NULL));
+  SUITE_CHECK (suite, told == 0, "sinks and sources were called %u times by what was refused", told);
+}
+
 static void
 i02_run (struct suite_context *suite)
 {
@@ -185,6 +251,7 @@ i05 (struct suite_context *suite)
 static const struct suite_clause clauses[] = {
   { .id = "I01", .title = "a tier above its own is refused before provisioning", .run = i01 },
   { .id = "I02", .title = "an unknown wish is refused and nothing of it happens", .run = i02 },
+  { .id = "I02-sinks", .title = "reading with an unknown wish is refused and tells nothing", .run = i02_sinks },
   { .id = "I02-run", .title = "a command with a wish it cannot have is refused", .run = i02_run },
   { .id = "I02-groups", .title = "no function of an undeclared capability can be reached", .run = i02_groups },
   { .id = "I04", .title = "a secret is in no error", .run = i04 },
