@@ -281,6 +281,39 @@ test_inspect (void)
   unmake ("seen");
 }
 
+/* An option goes before the environment; what is elsewhere is not seen. */
+static void
+test_state_dir (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  BERTH_AUTO_FREE char *elsewhere = strdup (process_path ("elsewhere"));
+
+  berth (&result, "--state-dir", elsewhere, "create", "--name", "far");
+  EXPECT_STATUS (result, 0);
+  CU_ASSERT_EQUAL (process_count_sandboxes (), 0);
+  berth (&result, "inspect", "far");
+  EXPECT_STATUS (result, 125);
+  berth (&result, "rm", "far", "--state-dir", elsewhere);
+  EXPECT_STATUS (result, 0);
+}
+
+static void
+test_config (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  BERTH_AUTO_FREE char *file = strdup (process_path ("other.conf"));
+
+  CU_ASSERT_EQUAL (process_write_file ("other.conf", "[limits]\nmemory = 600M\n"), 0);
+  berth (&result, "--config", file, "run", "--memory", "700M", "true");
+  EXPECT_STATUS (result, 125);
+  berth (&result, "run", "--memory", "700M", "true");
+  EXPECT_STATUS (result, 0);
+  CU_ASSERT_EQUAL (process_write_file ("other.conf", "[limits]\nmemroy = 1G\n"), 0);
+  berth (&result, "ls", "--config", file);
+  EXPECT_STATUS (result, 125);
+  EXPECT_IN (result.err, "other.conf:2");
+}
+
 static void
 test_rm_all (void)
 {
@@ -583,6 +616,8 @@ main (void)
     { "names and prefixes of ids", test_names_and_prefixes },
     { "ls", test_ls },
     { "inspect", test_inspect },
+    { "--state-dir", test_state_dir },
+    { "--config", test_config },
     { "rm --all", test_rm_all },
     { "L14 the same request id gives the same sandbox", test_request_id },
     { "files, read, write", test_files },
