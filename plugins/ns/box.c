@@ -55,8 +55,8 @@ ns_box_make (struct berth_call *call, const struct berth_state *state, const cha
 
   if (boxes < 0)
     return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot use the state directory %s: %m", state->state);
-  /* Others may pass through, since the sandbox's root finds its file system from here; `boxes`
-   * above lets nobody in. */
+  /* Others may pass through, since the sandbox's root finds its workspace from here; `boxes` above
+   * lets nobody in. */
   if (mkdirat (boxes, id, 0711) < 0)
     return call->services->fail (call,
                                  errno == EEXIST   ? BERTH_E_CONFLICT
@@ -80,7 +80,7 @@ ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid_base
 {
   uint32_t owner = uid_base + NS_SANDBOX_ID;
 
-  if (mkdirat (box, "root", 0755) < 0 || fchmodat (box, "root", 0755, 0) < 0 || mkdirat (box, "workspace", 0755) < 0
+  if (mkdirat (box, "workspace", 0755) < 0
       || fchmodat (box, "workspace", 0755, 0) < 0 || fchownat (box, "workspace", owner, owner, AT_SYMLINK_NOFOLLOW) < 0)
     return call->services->fail (call, errno == ENOSPC ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_INTERNAL,
                                  "cannot make the workspace of %s: %m", id);

@@ -148,7 +148,15 @@ raise_loopback (void)
 }
 
 static int
-take_step (const struct ns_step *step)
+place (int *held, const char *target)
+{
+  if (syscall (SYS_move_mount, *held, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+    return -1;
+  return close_file (*held);
+}
+
+static int
+take_step (const struct ns_step *step, int *held)
 {
   switch (step->kind)
     {
@@ -164,6 +172,11 @@ take_step (const struct ns_step *step)
       return mount (step->source, step->target, NULL, MS_BIND | MS_REC, NULL);
     case NS_STEP_ATTRIBUTES:
       return set_attributes (step->target, step->value, 0);
+    case NS_STEP_HOLD:
+      *held = (int) syscall (SYS_open_tree, AT_FDCWD, step->source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+      return *held < 0 ? -1 : 0;
+    case NS_STEP_PLACE:
+      return place (held, step->target);
     case NS_STEP_PRIVATE:
       return set_attributes ("/", 0, MS_PRIVATE);
     case NS_STEP_ENTER:
@@ -185,10 +198,12 @@ take_step (const struct ns_step *step)
 static void
 follow_plan (const struct ns_child *child)
 {
+  int held = -1;
+
   for (size_t i = 0; i < child->plan->count; i++)
     {
       const struct ns_step *step = &child->plan->steps[i];
-      if (take_step (step) < 0 && !(step->flags & NS_STEP_MAY_MISS && errno == ENOENT))
+      if (take_step (step, &held) < 0 && !(step->flags & NS_STEP_MAY_MISS && errno == ENOENT))
         give_up (child, (int32_t) i);
     }
 }

@@ -55,9 +55,9 @@ begin (struct creation *creation)
 }
 
 static int
-write_meta (struct creation *creation)
+write_meta (struct creation *creation, int (*write) (int, const struct ns_meta *))
 {
-  if (ns_meta_write (creation->box, &creation->meta) == 0)
+  if (write (creation->box, &creation->meta) == 0)
     return 0;
   return creation->call->services->fail (creation->call,
                                          errno == ENOSPC || errno == EDQUOT ? BERTH_E_RESOURCE_EXHAUSTED
@@ -69,9 +69,9 @@ static int
 make_storage (struct creation *creation)
 {
   creation->box = ns_box_make (creation->call, creation->state, creation->id);
-  if (creation->box < 0 || write_meta (creation) < 0)
+  if (creation->box < 0 || write_meta (creation, ns_meta_write) < 0)
     return -1;
-  creation->meta.slot = ns_slot_take (creation->call, creation->state, creation->id);
+  creation->meta.slot = ns_slot_take (creation->call, creation->state, creation->id, creation->box);
   if (creation->meta.slot == NS_NO_SLOT)
     return -1;
   return ns_box_fill (creation->call, creation->box, creation->id,
@@ -204,7 +204,7 @@ start_agent (struct creation *creation)
   creation->meta.ready = true;
   if (berth_boot_id (creation->meta.boot) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read the boot id: %m");
-  if (write_meta (creation) < 0)
+  if (write_meta (creation, ns_meta_append) < 0)
     return -1;
   return ns_launch_finish (call, &creation->launched);
 }

@@ -53,11 +53,11 @@ remove_storage (struct berth_call *call, const struct berth_state *state, int bo
   BERTH_AUTO_FREE char *socket = ns_box_socket (state, id);
   BERTH_AUTO_FD int boxes = ns_boxes_open (state, false);
 
-  if (box >= 0 && (berth_fs_remove_tree (box, "workspace") < 0 || berth_fs_remove_tree (box, "root") < 0))
+  if (box >= 0 && berth_fs_remove_tree (box, "workspace") < 0)
     return refuse (call, out, id, "the workspace");
   if (socket == NULL || (unlink (socket) < 0 && errno != ENOENT))
     return refuse (call, out, id, "the socket");
-  if (ns_slot_release (state, id, slot) < 0)
+  if (ns_slot_release (state, box, slot) < 0)
     return refuse (call, out, id, "the user ids");
   if (boxes >= 0 && berth_fs_remove_tree (boxes, id) < 0)
     return refuse (call, out, id, "the record");

@@ -5,6 +5,7 @@
  * are not in it. */
 #include <dirent.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugins/ns/accounts.h"
 #include "plugins/ns/plan.h"
@@ -54,7 +55,7 @@ add_own_files (struct ns_plan *plan)
 static void
 show_java (struct ns_plan *plan)
 {
-  BERTH_AUTO_DIR DIR *directory = opendir ("/etc");
+  BERTH_AUTO_DIR DIR *directory = access ("/usr/lib/jvm", F_OK) == 0 ? opendir ("/etc") : NULL;
 
   for (struct dirent *entry; directory != NULL && (entry = readdir (directory)) != NULL;)
     if (berth_string_starts_with (entry->d_name, "java-"))

@@ -1,13 +1,15 @@
 /* ids.c - each sandbox has 65536 user ids of the host's to itself.
  *
- * Making the link STATE/ids/SLOT is taking the slot: it is atomic, says whose it is, and outlives
- * a crash.  Sandboxes of several state directories begin to look at different places. */
+ * Making STATE/ids/SLOT a second name of the sandbox's record is taking the slot: it is atomic, says
+ * whose it is, costs no inode and outlives a crash.  A name that is the only one of its file is
+ * nobody's.  Sandboxes of several state directories begin to look at different places. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,8 +33,28 @@ ns_slot_uid (const struct berth_state *state, uint32_t slot)
   return state->id_base + slot * NS_IDS_PER_SANDBOX;
 }
 
+/* Takes a slot whose sandbox is gone.  Under a lock, so that a name which somebody else has just
+ * taken is not taken away. */
+static int
+take_over (int box, int slots, const char *name)
+{
+  struct stat status;
+  int result = -1;
+
+  if (flock (slots, LOCK_EX) < 0)
+    return -1;
+  if (fstatat (slots, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink == 1 && unlinkat (slots, name, 0) == 0)
+    result = linkat (box, "meta", slots, name, 0);
+  else
+    errno = EEXIST;
+  int reason = errno;
+  flock (slots, LOCK_UN);
+  errno = reason;
+  return result;
+}
+
 uint32_t
-ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id)
+ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id, int box)
 {
   uint64_t hash = ns_hash (ns_hash (NS_HASH_SEED, state->state, strlen (state->state)), id, strlen (id));
   BERTH_AUTO_FD int slots = open_slots (state);
@@ -47,7 +69,7 @@ ns_slot_take (struct berth_call *call, const struct berth_state *state, const ch
     {
       uint32_t slot = (uint32_t) ((hash + tried) % state->slots);
       snprintf (name, sizeof name, "%u", slot);
-      if (symlinkat (id, slots, name) == 0)
+      if (linkat (box, "meta", slots, name, 0) == 0 || (errno == EEXIST && take_over (box, slots, name) == 0))
         return slot;
       if (errno != EEXIST)
         {
@@ -61,37 +83,44 @@ ns_slot_take (struct berth_call *call, const struct berth_state *state, const ch
   return NS_NO_SLOT;
 }
 
+/* RECORD is the sandbox's, with a link count of 0 where there is none. */
 static int
-release_one (int slots, const char *name, const char *id)
+release_one (int slots, const char *name, const struct stat *record)
 {
-  char owner[NS_NATIVE_MAX + 2];
-  ssize_t size = readlinkat (slots, name, owner, sizeof owner);
+  struct stat status;
 
-  if (size < 0 || (size_t) size != strlen (id) || memcmp (owner, id, (size_t) size) != 0)
+  if (fstatat (slots, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+    return errno == ENOENT ? 0 : -1;
+  bool ours = record->st_nlink > 0 && status.st_ino == record->st_ino && status.st_dev == record->st_dev;
+  if (!ours && status.st_nlink > 1)
     return 0;
   return unlinkat (slots, name, 0) == 0 || errno == ENOENT ? 0 : -1;
 }
 
 int
-ns_slot_release (const struct berth_state *state, const char *id, uint32_t slot)
+ns_slot_release (const struct berth_state *state, int box, uint32_t slot)
 {
   char name[16];
+  struct stat record;
   BERTH_AUTO_FD int slots = open_slots (state);
 
   if (slots < 0)
     return errno == ENOENT ? 0 : -1;
+  if (box < 0 || fstatat (box, "meta", &record, AT_SYMLINK_NOFOLLOW) < 0)
+    record = (struct stat){ .st_nlink = 0 };
   if (slot != NS_NO_SLOT)
     {
       snprintf (name, sizeof name, "%u", slot);
-      return release_one (slots, name, id);
+      return release_one (slots, name, &record);
     }
-  /* A create that died between taking a slot and writing it down. */
-  BERTH_AUTO_DIR DIR *directory = fdopendir (BERTH_STEAL_FD (slots));
+  /* A create that died between taking a slot and writing it down, or a lost record. */
+  BERTH_AUTO_DIR DIR *directory = fdopendir (slots);
   if (directory == NULL)
     return -1;
+  slots = -1;
   int result = 0;
   for (struct dirent *entry; (entry = readdir (directory)) != NULL;)
-    if (entry->d_name[0] != '.' && release_one (dirfd (directory), entry->d_name, id) < 0)
+    if (entry->d_name[0] != '.' && release_one (dirfd (directory), entry->d_name, &record) < 0)
       result = -1;
   return result;
 }

@@ -1,6 +1,7 @@
-/* meta.c - the record of a sandbox: lines of name=value, with an end mark.
+/* meta.c - the record of a sandbox: lines of name=value, in one or two parts with an end mark each.
  *
- * It is replaced by rename, and not synced: the host has the id on disk before anything here is
+ * The first part is there under its name at once and whole, the second is added by one write;
+ * what has no end mark was never written.  Nothing is synced: the host has the id on disk before anything here is
  * made, and a process that dies loses nothing that was written.  After a power cut a record may
  * be empty; then it says nothing rather than something wrong, and the sandbox is found by its
  * directory's name. */
@@ -133,16 +134,19 @@ put_meta (struct berth_buffer *out, const struct ns_meta *meta)
       put_text (out, meta->metadata[i].value);
       berth_buffer_append_byte (out, '\n');
     }
-  put_number (out, "slot", meta->slot);
   put_limits (out, &meta->limits);
+  berth_buffer_append_string (out, LAST_LINE "\n");
+}
+
+static void
+put_process (struct berth_buffer *out, const struct ns_meta *meta)
+{
+  put_number (out, "slot", meta->slot);
   if (meta->out_of_memory != NULL)
     put_line (out, "out_of_memory", meta->out_of_memory);
-  if (meta->pid > 0)
-    {
-      put_number (out, "pid", (uint64_t) meta->pid);
-      put_number (out, "pid_start", meta->pid_start);
-      put_line (out, "boot", meta->boot);
-    }
+  put_number (out, "pid", (uint64_t) meta->pid);
+  put_number (out, "pid_start", meta->pid_start);
+  put_line (out, "boot", meta->boot);
   put_number (out, "ready", meta->ready);
   berth_buffer_append_string (out, LAST_LINE "\n");
 }
@@ -162,6 +166,23 @@ ns_meta_write (int box, const struct ns_meta *meta)
   if (fd < 0 || berth_fd_write_all (fd, text.data, text.size) < 0)
     return -1;
   return renameat (box, "meta.new", box, "meta");
+}
+
+int
+ns_meta_append (int box, const struct ns_meta *meta)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+  BERTH_AUTO_FD int fd = openat (box, "meta", O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+
+  put_process (&text, meta);
+  if (text.error != 0)
+    errno = text.error;
+  if (fd < 0 || text.error != 0)
+    return -1;
+  ssize_t written = write (fd, text.data, text.size);
+  if (written >= 0 && (size_t) written != text.size)
+    errno = ENOSPC;
+  return written == (ssize_t) text.size ? 0 : -1;
 }
 
 /* ---- reading ---- */
@@ -273,16 +294,31 @@ take_line (struct ns_meta *meta, char *name, char *value)
   return take_number (name, value, meta);
 }
 
+/* Cuts off what comes after the last end mark; false when there is none. */
+static bool
+cut_torn_part (char *text)
+{
+  char *end = NULL;
+
+  for (char *at = text; (at = strstr (at, "\n" LAST_LINE "\n")) != NULL; at++)
+    end = at;
+  if (end != NULL)
+    end[strlen ("\n" LAST_LINE "\n")] = '\0';
+  return end != NULL;
+}
+
 static int
 take_meta (struct ns_meta *meta, char *text)
 {
   char *save = NULL;
-  char *line = strtok_r (text, "\n", &save);
+  char *line = cut_torn_part (text) ? strtok_r (text, "\n", &save) : NULL;
 
   if (line == NULL || strcmp (line, FIRST_LINE) != 0)
     return -1;
-  while ((line = strtok_r (NULL, "\n", &save)) != NULL && strcmp (line, LAST_LINE) != 0)
+  while ((line = strtok_r (NULL, "\n", &save)) != NULL)
     {
+      if (strcmp (line, LAST_LINE) == 0)
+        continue;
       char *value = strchr (line, '=');
       if (value == NULL)
         return -1;
@@ -290,7 +326,7 @@ take_meta (struct ns_meta *meta, char *text)
       if (take_line (meta, line, value) < 0)
         return -1;
     }
-  return line != NULL && meta->sandbox != NULL && meta->assignment != NULL && meta->installation != NULL ? 0 : -1;
+  return meta->sandbox != NULL && meta->assignment != NULL && meta->installation != NULL ? 0 : -1;
 }
 
 int

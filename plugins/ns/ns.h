@@ -2,9 +2,8 @@
  *
  * On disk, below the instance's directories:
  *   STATE/boxes/ID/meta       what is known of a sandbox; first made, last removed
- *   STATE/boxes/ID/root       empty: where its root file system is mounted, in its own namespace
- *   STATE/boxes/ID/workspace  /workspace
- *   STATE/ids/SLOT            a symbolic link to ID: the range of user ids that it has
+ *   STATE/boxes/ID/workspace  /workspace; in its own namespace its root is mounted over it first
+ *   STATE/ids/SLOT            a second name of its meta: the range of user ids that it has
  *   RUNTIME/ID                the agent's socket
  *   CACHE/seccomp-KEY         the compiled filter
  * and cgroups berth/ID-TAG, where TAG tells the states of several instances apart. */
@@ -82,10 +81,11 @@ int ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid_
 char *ns_box_socket (const struct berth_state *state, const char *id);
 
 /* ---- ids.c: ranges of user ids ---- */
-/* Takes a free slot for ID; NS_NO_SLOT after fail. */
-uint32_t ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id);
-/* Gives back every slot of ID, SLOT first when it is known.  0 or -1 with errno. */
-int ns_slot_release (const struct berth_state *state, const char *id, uint32_t slot);
+/* Takes a free slot for the sandbox ID whose record is in BOX; NS_NO_SLOT after fail. */
+uint32_t ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id, int box);
+/* Gives back SLOT, or where that is not known what belongs to the record in BOX (-1: none) or to
+ * no record.  0 or -1 with errno. */
+int ns_slot_release (const struct berth_state *state, int box, uint32_t slot);
 uint32_t ns_slot_uid (const struct berth_state *state, uint32_t slot);
 /* Whether the configured ids belong to nobody else on this machine; -1 after fail. */
 int ns_ids_check (struct berth_call *call, const struct berth_state *state);
@@ -154,7 +154,10 @@ void ns_meta_free (struct ns_meta *meta);
 int ns_meta_from_spec (struct ns_meta *meta, const struct berth_state *state, const struct berth_spec *spec);
 /* 0, or -1 with errno: ENOENT none, EBADMSG not readable as one. */
 int ns_meta_read (int box, struct ns_meta *meta);
+/* The record of a sandbox that is about to be made. */
 int ns_meta_write (int box, const struct ns_meta *meta);
+/* Adds what is known once its first process is there. */
+int ns_meta_append (int box, const struct ns_meta *meta);
 /* A pidfd of the live agent; -1 with ESRCH when there is none. */
 int ns_meta_agent (const struct ns_meta *meta);
 

@@ -72,6 +72,8 @@ ns_plan_describe (const struct ns_plan *plan, int index, char *text, size_t size
     [NS_STEP_MOUNT] = "mount",
     [NS_STEP_BIND] = "bind",
     [NS_STEP_ATTRIBUTES] = "set the mount attributes of",
+    [NS_STEP_HOLD] = "hold",
+    [NS_STEP_PLACE] = "place what is held on",
     [NS_STEP_PRIVATE] = "make the mounts private",
     [NS_STEP_ENTER] = "enter",
     [NS_STEP_PIVOT] = "change the root",

@@ -20,6 +20,8 @@ enum ns_step_kind
   NS_STEP_MOUNT,         /* a new file system SOURCE on TARGET with the mount flags VALUE and DATA */
   NS_STEP_BIND,          /* SOURCE and all mounted below it on TARGET */
   NS_STEP_ATTRIBUTES,    /* the attributes VALUE on the mount TARGET and all below it */
+  NS_STEP_HOLD,          /* a copy of the mount SOURCE and of all below it, for later */
+  NS_STEP_PLACE,         /* what is held on TARGET */
   NS_STEP_PRIVATE,       /* no mount event passes in or out */
   NS_STEP_ENTER,         /* TARGET becomes the working directory */
   NS_STEP_PIVOT,         /* the working directory becomes the root, the old root goes */

@@ -182,8 +182,10 @@ void
 ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits)
 {
   add (plan, NS_STEP_PRIVATE, NULL, NULL, 0);
-  add_mount (plan, "tmpfs", "root", MS_NOSUID | MS_NODEV, "mode=755,size=16m");
-  add (plan, NS_STEP_ENTER, NULL, "root", 0);
+  /* The workspace is the one directory that a box has: it lends its place to the root. */
+  add (plan, NS_STEP_HOLD, "workspace", NULL, 0);
+  add_mount (plan, "tmpfs", "workspace", MS_NOSUID | MS_NODEV, "mode=755,size=16m");
+  add (plan, NS_STEP_ENTER, NULL, "workspace", 0);
   make_directories (plan);
   show_host (plan);
   ns_plan_etc (plan);
@@ -191,7 +193,7 @@ ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits)
   make_proc (plan);
   make_scratch (plan, limits);
   make_dev (plan, limits);
-  add (plan, NS_STEP_BIND, "../workspace", "workspace", 0);
+  add (plan, NS_STEP_PLACE, NULL, "workspace", 0);
   add (plan, NS_STEP_ATTRIBUTES, NULL, "workspace", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
   add (plan, NS_STEP_HOST_NAME, "sandbox", NULL, 0);
   add (plan, NS_STEP_LOOPBACK, NULL, NULL, 0);
