@@ -270,6 +270,18 @@ test_network (void)
   check_refused (&place, &options, BERTH_E_CAPABILITY_NOT_SUPPORTED, "NETWORK_");
 }
 
+/* A backend that is silent about the policy has not promised it. */
+static void
+test_silent_network (void)
+{
+  PLACE place;
+
+  place_make (&place, "fake");
+  place.config = "[backend fake]\nunenforced = network\n";
+  place_open (&place);
+  check_refused (&place, NULL, BERTH_E_CONFIGURATION, "network");
+}
+
 static void
 test_disabled (void)
 {
@@ -510,6 +522,7 @@ main (void)
     { "I01 UNKNOWN satisfies nothing and is warned of once", test_unknown_tier },
     { "L04 a limit that cannot be enforced is refused", test_unenforced },
     { "N02 deny is refused where it cannot be enforced", test_network },
+    { "N06 a policy that is not promised is refused", test_silent_network },
     { "a backend that is not there", test_disabled },
     { "L06 a create that fails at any step leaves nothing", test_failing_steps },
     { "L02 weaker than validated is destroyed and refused", test_weaker },

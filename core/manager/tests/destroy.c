@@ -174,21 +174,51 @@ test_nothing_named (void)
   berth_sandbox_close (sandbox);
 }
 
+/* When the end is, by both clocks, and of which boot. */
+static void
+set_end (const struct place *place, const char *id, const char *boot_id, int64_t wall_in_ms, int64_t boot_in_ms)
+{
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+
+  CU_ASSERT_EQUAL_FATAL (berth_store_load (place->host->store, id, 0, &record, NULL), 0);
+  record.deadline_wall_ms = berth_clock_wall_ms () + wall_in_ms;
+  record.deadline_boot_ms = berth_clock_boottime_ms () + boot_in_ms;
+  if (boot_id != NULL)
+    {
+      free (record.boot_id);
+      record.boot_id = strdup (boot_id);
+    }
+  CU_ASSERT_EQUAL (berth_store_update (place->host->store, &record, NULL), 0);
+}
+
+/* A stepped wall clock neither kills nor immortalises; after a reboot only that one is left. */
 static void
 test_expired (void)
 {
+  static const struct
+  {
+    const char *boot_id;
+    int64_t wall_in_ms, boot_in_ms;
+    size_t left;
+  } rows[] = {
+    { NULL, 60000, 60000, 1 },
+    { NULL, -60000, 60000, 1 },
+    { NULL, 60000, -10, 0 },
+    { "another boot", 60000, -10, 1 },
+    { "another boot", -10, 60000, 0 },
+  };
   PLACE place;
-  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
-  struct berth_sandbox *sandbox = NULL;
 
   place_make (&place, "fake");
   place_open (&place);
-  options.ttl_ms = 50;
-  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &options, &sandbox, NULL), 0);
-  berth_sandbox_close (sandbox);
-  berth_clock_sleep_ms (60);
-  berth_sweep (place.host);
-  CU_ASSERT_EQUAL (place_records (&place), 0);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    {
+      struct berth_sandbox *sandbox = make (&place);
+      set_end (&place, berth_sandbox_id (sandbox), rows[i].boot_id, rows[i].wall_in_ms, rows[i].boot_in_ms);
+      berth_sweep (place.host);
+      CU_ASSERT_EQUAL (place_records (&place), rows[i].left);
+      berth_sandbox_cleanup (&sandbox);
+    }
 }
 
 /* Somebody else is at it: a destroy waits, a sweep does not. */
