@@ -51,10 +51,11 @@ berth_backend_v1 (const struct berth_services *services)
 END
 cat >"$place/application.c" <<'END'
 #include <berth/berth.h>
+#include <stdio.h>
 int
 main (void)
 {
-  return berth_version () == 0;
+  return puts (berth_version ()) < 0;
 }
 END
 
@@ -66,7 +67,14 @@ compile () {
 
 expect_status 'a backend compiles out of tree' 0 \
   compile berth-backend backend '-shared -fPIC -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete' ''
-expect_status 'an application compiles out of tree' 0 compile berth application -c ''
+expect_status 'an application compiles out of tree' 0 compile berth application '' --libs
+if application=$(LD_LIBRARY_PATH=$root$(variable berth libdir) "$place/application.out" 2>&1); then
+  pass "an application runs with libberth $application"
+elif needed=$(readelf -d "$root$(variable berth libdir)/libberth.so" | grep -E 'lib[atu]+san'); then
+  skip 'an application runs with libberth' "libberth has a sanitizer: $needed"
+else
+  fail 'an application runs with libberth' "$application"
+fi
 
 cd "$BERTH_TEST_BUILDDIR"
 expect_status 'make uninstall' 0 make_quietly uninstall
