@@ -15,7 +15,7 @@ struct variable
   const char *name;
   char *old;
 };
-#define VARIABLE BERTH_CLEANUP (variable_restore) struct variable
+#define VARIABLE __attribute__ ((unused)) BERTH_CLEANUP (variable_restore) struct variable
 
 static struct variable
 variable_set (const char *name, const char *value)

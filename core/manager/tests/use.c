@@ -13,7 +13,7 @@
   PLACE place;                                                                                                         \
   place_make (&place, "fake");                                                                                         \
   place_open (&place);                                                                                                 \
-  BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = box_make (&place)
+  __attribute__ ((unused)) BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = box_make (&place)
 
 static struct berth_sandbox *
 box_make (const struct place *place)
