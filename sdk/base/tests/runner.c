@@ -10,13 +10,15 @@
 #include <unistd.h>
 
 /* CUnit's test functions take no argument, so what belongs to the running test is here. */
-static const char *skip_reason;
+static char skip_reason[512];
+static bool is_skipped;
 static const char *running_name;
 
 void
 berth_test_skip (const char *reason)
 {
-  skip_reason = reason;
+  is_skipped = true;
+  snprintf (skip_reason, sizeof skip_reason, "%s", reason);
 }
 
 static void
@@ -54,7 +56,7 @@ run_one (CU_pSuite suite, CU_pTest test)
 {
   bool failed;
 
-  skip_reason = NULL;
+  is_skipped = false;
   running_name = test->pName;
   alarm (test_seconds ());
   failed = CU_run_test (suite, test) != CUE_SUCCESS || CU_get_number_of_failures () > 0;
@@ -64,12 +66,12 @@ run_one (CU_pSuite suite, CU_pTest test)
       printf ("FAIL %s\n", test->pName);
       print_failures ();
     }
-  else if (skip_reason != NULL)
+  else if (is_skipped)
     printf ("SKIP %s: %s\n", test->pName, skip_reason);
   else
     printf ("PASS %s\n", test->pName);
   fflush (stdout);
-  return failed ? 1 : skip_reason != NULL ? 2 : 0;
+  return failed ? 1 : is_skipped ? 2 : 0;
 }
 
 /* The filter is read from /proc so that a test's main stays one line. */
