@@ -50,9 +50,9 @@ note_line (void *context, uint32_t level, const char *line)
 /* An instance of a backend that is only a table, in a directory of its own. */
 struct fixture
 {
-  char place[32];
-  char state_dir[64];
-  char runtime_dir[64];
+  char place[128];
+  char state_dir[160];
+  char runtime_dir[160];
   struct berth_registry_facts facts;
   struct complete whole;
   struct berth_lifecycle_ops lifecycle;
@@ -73,7 +73,7 @@ fixture_open (struct fixture *fixture, const struct berth_config *config)
   struct berth_error error = { 0 };
 
   memset (fixture, 0, sizeof *fixture);
-  strcpy (fixture->place, "/tmp/berth-test-XXXXXX");
+  snprintf (fixture->place, sizeof fixture->place, "%.64s/berth-test-XXXXXX", getenv ("TMPDIR") != NULL ? getenv ("TMPDIR") : "/tmp");
   CU_ASSERT_PTR_NOT_NULL_FATAL (mkdtemp (fixture->place));
   snprintf (fixture->state_dir, sizeof fixture->state_dir, "%s/state", fixture->place);
   snprintf (fixture->runtime_dir, sizeof fixture->runtime_dir, "%s/run", fixture->place);
@@ -355,7 +355,7 @@ test_directories (void)
   struct berth_settings values = { 0 };
   struct berth_instance *instance = NULL;
   struct berth_error error = { 0 };
-  char path[96];
+  char path[192];
 
   fixture_open (&fixture, NULL);
   snprintf (path, sizeof path, "%s/backends/other", fixture.state_dir);
