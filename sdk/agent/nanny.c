@@ -302,7 +302,10 @@ fail_start (struct nanny *nanny, const struct command *command)
     case SPAWN_EXECUTE:
       return agent_fail_errno (failure, error, "cannot execute %s", agent_quote (command->arguments[0]).text);
     default:
-      return agent_fail_errno (failure, error, "cannot start a process");
+      agent_fail_errno (failure, error, "cannot start a process");
+      if (failure->code != BERTH_E_RESOURCE_EXHAUSTED) /* nothing that the request names is missing */
+        failure->code = BERTH_E_INTERNAL;
+      return -1;
     }
 }
 

@@ -332,13 +332,19 @@ test_closed_nanny (void)
   agent_stop (&agent);
 }
 
+#ifdef SYS_mkdir
+#define MKDIR SYS_mkdir
+#else
+#define MKDIR SYS_mkdirat
+#endif
+
 /* A filter that allows everything but one call, which fails with a number of its own. */
 static void
 test_filter (void)
 {
   const struct sock_filter filter[] = {
     BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
-    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdir, 0, 1),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, MKDIR, 0, 1),
     BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
     BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };

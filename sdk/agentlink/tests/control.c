@@ -176,6 +176,30 @@ test_token (void)
   agent_stop (&agent);
 }
 
+static void
+test_peers (void)
+{
+  struct agent_under_test agent;
+  struct run_result result;
+
+  if (agent_start_as (&agent, AGENT_WITHOUT_TOKEN, NULL))
+    {
+      CU_ASSERT_EQUAL (agentlink_ping (&agent.recorded.call, &agent.handle.link, NULL), -1);
+      CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_UNREACHABLE);
+      agent_stop (&agent);
+    }
+  if (agent_start_as (&agent, AGENT_IN_NAMESPACE, NULL))
+    {
+      /* It is process 1 there, and what it is told to end is gone with it. */
+      run_script (&agent, NULL, "cat /proc/1/comm; kill -KILL 1 2>&1; setsid sleep 1000 >/dev/null 2>&1 &", &result);
+      CU_ASSERT_EQUAL (strncmp (berth_buffer_string (&result.streams[0]), "berth-agent\n", 12), 0);
+      run_result_free (&result);
+      CU_ASSERT_EQUAL (agentlink_ping (&agent.recorded.call, &agent.handle.link, NULL), 0);
+      CU_ASSERT_EQUAL (agent_stop (&agent), 0);
+      check_nothing_left (agent.workspace);
+    }
+}
+
 /* ---- agents that are none ---- */
 
 /* A transport to a peer that has already said BYTES, and then is silent or gone. */
@@ -352,6 +376,7 @@ static const struct berth_test tests[] = {
   { "an owned sandbox ends with its owner", test_own },
   { "E06 the sandbox's own environment", test_environment },
   { "L15 without the token there is no answer", test_token },
+  { "L15 without a token, only peers from outside its namespace are served", test_peers },
   { "E16 F16 a cut stream is never a result", test_cut_streams },
   { "E16 a silent agent is unreachable", test_silent_agent },
   { "a slow source keeps no agent waiting", test_slow_source },

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,18 +116,43 @@ static _Noreturn void
 become_agent (int listener, int token_fd, const struct agent_under_test *agent, const char *const *options)
 {
   char listen_text[16], token_text[16];
-  const char *arguments[32] = { "berth-agent", "--listen-fd", listen_text, "--token-fd", token_text,
-                                "--user", TEST_USER, "--workspace", agent->workspace, "--grace-ms", "0" };
-  size_t count = 11;
+  const char *arguments[32] = { "berth-agent", "--listen-fd", listen_text, "--user", TEST_USER, "--workspace",
+                                agent->workspace, "--grace-ms", "0" };
+  size_t count = 9;
 
+  if (token_fd >= 0)
+    {
+      arguments[count++] = "--token-fd";
+      arguments[count++] = token_text;
+      snprintf (token_text, sizeof token_text, "%d", token_fd);
+      berth_fd_set_cloexec (token_fd, false);
+    }
   for (; options != NULL && *options != NULL && count < 31; options++)
     arguments[count++] = *options;
   snprintf (listen_text, sizeof listen_text, "%d", listener);
-  snprintf (token_text, sizeof token_text, "%d", token_fd);
   berth_fd_set_cloexec (listener, false);
-  berth_fd_set_cloexec (token_fd, false);
   execv (getenv ("BERTH_AGENT"), (char **) arguments);
   _exit (127);
+}
+
+/* The agent becomes process 1 of a namespace; this process stays outside and ends with it. */
+static void
+enter_namespace (void)
+{
+  int status = -1;
+  pid_t inside;
+
+  if (unshare (CLONE_NEWPID | CLONE_NEWNS) < 0)
+    _exit (126);
+  inside = fork ();
+  if (inside == 0)
+    {
+      if (mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount ("proc", "/proc", "proc", 0, NULL) < 0)
+        _exit (126);
+      return;
+    }
+  waitpid (inside, &status, 0);
+  _exit (WIFEXITED (status) ? WEXITSTATUS (status) : 125);
 }
 
 static bool
@@ -143,7 +170,7 @@ make_directory (struct agent_under_test *agent)
 }
 
 static bool
-launch (struct agent_under_test *agent, const char *const *options)
+launch (struct agent_under_test *agent, enum agent_kind kind, const char *const *options)
 {
   BERTH_AUTO_FD int listener = agentlink_listen_unix (&agent->recorded.call, agent->socket);
   int pair[2];
@@ -155,15 +182,20 @@ launch (struct agent_under_test *agent, const char *const *options)
   close (pair[1]);
   agent->pid = fork ();
   if (agent->pid == 0)
-    become_agent (listener, pair[0], agent, options);
+    {
+      if (kind == AGENT_IN_NAMESPACE)
+        enter_namespace ();
+      become_agent (listener, kind == AGENT_WITH_TOKEN ? pair[0] : -1, agent, options);
+    }
   close (pair[0]);
   return agent->pid > 0;
 }
 
 bool
-agent_start (struct agent_under_test *agent, const char *const *options)
+agent_start_as (struct agent_under_test *agent, enum agent_kind kind, const char *const *options)
 {
   const struct agentlink_transport transport = { agent, connect_agent, NULL };
+  bool with_token = kind == AGENT_WITH_TOKEN;
 
   memset (agent, 0, sizeof *agent);
   agent->pid = -1;
@@ -173,13 +205,19 @@ agent_start (struct agent_under_test *agent, const char *const *options)
       return false;
     }
   recorded_start (&agent->recorded);
-  agentlink_init (&agent->handle.link, &transport, token, sizeof token - 1);
-  if (getenv ("BERTH_AGENT") != NULL && make_directory (agent) && launch (agent, options)
-      && agentlink_ping (&agent->recorded.call, &agent->handle.link, NULL) == 0)
+  agentlink_init (&agent->handle.link, &transport, with_token ? token : NULL, with_token ? sizeof token - 1 : 0);
+  if (getenv ("BERTH_AGENT") != NULL && make_directory (agent) && launch (agent, kind, options)
+      && (kind == AGENT_WITHOUT_TOKEN || agentlink_ping (&agent->recorded.call, &agent->handle.link, NULL) == 0))
     return true;
   CU_FAIL ("the agent does not start");
   agent_stop (agent);
   return false;
+}
+
+bool
+agent_start (struct agent_under_test *agent, const char *const *options)
+{
+  return agent_start_as (agent, AGENT_WITH_TOKEN, options);
 }
 
 int

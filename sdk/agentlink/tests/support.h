@@ -41,7 +41,16 @@ struct agent_under_test
 
 #define TEST_USER "nobody"
 
-/* OPTIONS are further arguments, ending with NULL; or NULL.  Skips or fails the test and returns
+enum agent_kind
+{
+  AGENT_WITH_TOKEN,
+  AGENT_WITHOUT_TOKEN, /* it serves nobody of its own pid namespace */
+  AGENT_IN_NAMESPACE   /* without a token, as the first process of a pid namespace */
+};
+
+bool agent_start_as (struct agent_under_test *agent, enum agent_kind kind, const char *const *options);
+
+/* With a token.  OPTIONS are further arguments, ending with NULL; or NULL.  Skips or fails the test and returns
  * false when it cannot be started. */
 bool agent_start (struct agent_under_test *agent, const char *const *options);
 /* Ends it by its protocol where it still lives, reaps it, removes its directory.  Its exit status. */
