@@ -22,7 +22,7 @@ say_failure (struct fake_shell *shell, const char *command, const char *path)
 {
   shell->call->services->forgive (shell->call);
   shell->status = 1;
-  return fake_shell_print (shell, BERTH_STDERR, "%s: %s: no such file, or not one for that\n", command, path);
+  return fake_shell_print (shell, BERTH_STDERR, "%s: %s: no such file, no space, or not a file for that\n", command, path);
 }
 
 int
@@ -61,7 +61,12 @@ fake_shell_write (struct fake_shell *shell, const char *path, const struct berth
       || berth_fd_write_all (fd, whole.data, whole.size) < 0)
     return fake_failed (shell->call, "write a stored file");
   if (fake_node_place (shell->call, shell->box, &node, incoming, fd, &attributes) < 0)
-    return -1;
+    {
+      (void) unlinkat (shell->box->directory, incoming, 0);
+      return shell->call->services->failed (shell->call) == BERTH_E_RESOURCE_EXHAUSTED
+                 ? say_failure (shell, "sh", path)
+                 : -1;
+    }
   fake_journal_add (shell->box, node.exists ? BERTH_WATCH_MODIFIED : BERTH_WATCH_CREATED, node.path);
   return 0;
 }
@@ -109,7 +114,7 @@ do_rm (struct fake_shell *shell, char **arguments, size_t count)
       if (*arguments[i] == '-')
         continue;
       if (path == NULL || fake_node_get (shell->call, shell->box, path, 0, NULL, &node) < 0
-          || fake_node_remove (shell->call, &node, 1) < 0)
+          || fake_node_remove (shell->call, shell->box, &node, 1) < 0)
         {
           if (say_failure (shell, "rm", arguments[i]) < 0)
             return -1;

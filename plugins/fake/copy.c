@@ -140,8 +140,9 @@ add_bytes (int directory, const char *name, unsigned int depth, uint64_t *bytes)
         return -1;
       if (S_ISDIR (status.st_mode) && add_bytes (dirfd (dir), entry->d_name, depth + 1, bytes) < 0)
         return -1;
+      /* A file counts once, a part for each of its hard links. */
       if (S_ISREG (status.st_mode) && status.st_size > FAKE_HEADER)
-        *bytes += (uint64_t) status.st_size - FAKE_HEADER;
+        *bytes += ((uint64_t) status.st_size - FAKE_HEADER) / status.st_nlink;
     }
   return dir == NULL || depth >= DEPTH_MAX ? -1 : 0;
 }

@@ -110,6 +110,17 @@ make_record (struct create *create, struct fake_box *box)
   return fake_box_save (create->call, box);
 }
 
+/* What was copied counts against the disk of the copy. */
+static int
+count_copy (struct create *create, struct fake_box *box)
+{
+  uint64_t bytes = 0;
+
+  if (fake_tree_bytes (create->call, box->directory, "tree/workspace", &bytes) < 0)
+    return -1;
+  return fake_usage_change (create->call, box, "/workspace", (int64_t) bytes);
+}
+
 static int
 make_files (struct create *create, struct fake_box *box)
 {
@@ -125,7 +136,8 @@ make_files (struct create *create, struct fake_box *box)
   processes = berth_string_format ("%s/%s/processes", folder, name);
   if (tree == NULL || processes == NULL)
     return fake_failed (create->call, "copy a stored tree");
-  if (fake_tree_copy (create->call, create->state->directory, tree, box->directory, "tree") < 0)
+  if (fake_tree_copy (create->call, create->state->directory, tree, box->directory, "tree") < 0
+      || count_copy (create, box) < 0)
     return -1;
   /* A snapshot has processes when it is one of memory; they go on where they were. */
   if (snapshot == NULL || faccessat (create->state->directory, processes, F_OK, 0) < 0)

@@ -377,14 +377,12 @@ check_move (struct berth_call *call, const struct fake_node *from, const struct 
 {
   if (berth_path_is_within (to->path, from->path) && strcmp (to->path, from->path) != 0)
     return call->services->fail (call, BERTH_E_INVALID_REQUEST, "%s cannot be moved into itself", from->path);
-  if (!to->exists)
+  if (!to->exists || strcmp (to->path, from->path) == 0)
     return 0;
   if ((how->asks & BERTH_CHANGE_NEW) != 0)
     return call->services->fail (call, BERTH_E_CONFLICT, "%s exists already", to->path);
   if (to->attributes.kind == BERTH_KIND_DIRECTORY || from->attributes.kind == BERTH_KIND_DIRECTORY)
-    return strcmp (to->path, from->path) == 0
-               ? 0
-               : call->services->fail (call, BERTH_E_CONFLICT, "%s exists, and only a file replaces a file", to->path);
+    return call->services->fail (call, BERTH_E_CONFLICT, "%s exists, and only a file replaces a file", to->path);
   return 0;
 }
 
@@ -395,6 +393,7 @@ fake_move (struct berth_call *call, struct berth_handle *handle, const char *fro
   FAKE_AUTO_BOX struct fake_box box = FAKE_BOX_INIT;
   FAKE_AUTO_NODE struct fake_node source = FAKE_NODE_INIT;
   FAKE_AUTO_NODE struct fake_node target = FAKE_NODE_INIT;
+  int64_t replaced;
 
   if (BERTH_REFUSE_UNKNOWN (call, CHANGE, how->asks, BERTH_CHANGE_KNOWN_1_0) < 0
       || check_not_root (call, from, how) < 0 || check_not_root (call, to, how) < 0
@@ -402,6 +401,10 @@ fake_move (struct berth_call *call, struct berth_handle *handle, const char *fro
       || fake_node_get (call, &box, from, 0, how->beneath, &source) < 0
       || fake_node_find (call, &box, to, find_flags (how), how->beneath, &target) < 0
       || check_move (call, &source, &target, how) < 0)
+    return -1;
+  if (strcmp (source.path, target.path) == 0)
+    return 0;
+  if (fake_node_usage (call, &target, &replaced) < 0 || fake_usage_change (call, &box, target.path, -replaced) < 0)
     return -1;
   if (renameat (source.parent, source.host, target.parent, target.host) < 0)
     return fake_failed (call, "move a stored file");
@@ -426,7 +429,7 @@ fake_remove (struct berth_call *call, struct berth_handle *handle, const char *p
       call->services->forgive (call);
       return 0;
     }
-  if (fake_node_remove (call, &node, (how->asks & BERTH_CHANGE_RECURSIVE) != 0) < 0)
+  if (fake_node_remove (call, &box, &node, (how->asks & BERTH_CHANGE_RECURSIVE) != 0) < 0)
     return -1;
   fake_journal_add (&box, BERTH_WATCH_REMOVED, node.path);
   return 0;

@@ -80,17 +80,23 @@ place_of (struct import *import, const char *name, const char *what)
 
 /* The content goes to a file beside the tree, with no lock held. */
 static int
-take_content (struct import *import, char incoming[64], int *directory)
+take_content (struct import *import, const struct berth_tar_member *member, char incoming[64], int *directory)
 {
   FAKE_AUTO_BOX struct fake_box box = FAKE_BOX_INIT;
   BERTH_AUTO_FD int fd = -1;
   const void *bytes;
   size_t size;
   uint64_t offset;
+  uint64_t limit;
   int more;
 
   if (fake_box_for_handle (import->call, import->handle, &box) < 0)
     return -1;
+  limit = (uint64_t) fake_number (box.record, "file_size");
+  if (limit > 0 && member->size > limit)
+    return import->call->services->fail (import->call, BERTH_E_RESOURCE_EXHAUSTED, "entry %llu of the archive, `%s`: a "
+                                         "file of more than %llu bytes", (unsigned long long) import->entries,
+                                         member->name, (unsigned long long) limit);
   fd = fake_incoming_open (import->call, &box, incoming);
   *directory = fcntl (box.directory, F_DUPFD_CLOEXEC, 0);
   fake_box_close (&box);
@@ -128,8 +134,11 @@ place_link_or_pipe (struct import *import, struct fake_box *box, const struct fa
   if (fd < 0)
     return -1;
   if (member->link != NULL && berth_fd_write_all (fd, member->link, strlen (member->link)) < 0)
-    return fake_failed (import->call, "unpack a link");
-  return fake_node_place (import->call, box, node, incoming, fd, attributes);
+    fake_failed (import->call, "unpack a link");
+  else if (fake_node_place (import->call, box, node, incoming, fd, attributes) == 0)
+    return 0;
+  (void) unlinkat (box->directory, incoming, 0);
+  return -1;
 }
 
 /* Puts an entry in its place; FD is the content of a file, in INCOMING. */
@@ -151,8 +160,9 @@ place_entry (struct import *import, struct fake_box *box, const char *path, cons
   if (member->kind == BERTH_TAR_DIRECTORY)
     return node.exists ? fake_node_set (import->call, &node, &attributes)
                        : fake_node_make_directory (import->call, box, &node, &attributes);
-  if (node.exists && fake_node_remove (import->call, &node, 0) < 0)
+  if (node.exists && fake_node_remove (import->call, box, &node, 0) < 0)
     return -1;
+  node.exists = 0;
   if (member->hard_link != NULL)
     return place_hard_link (import, box, &node, member);
   if (member->kind != BERTH_TAR_FILE)
@@ -166,7 +176,7 @@ import_file (struct import *import, const char *path, const struct berth_tar_mem
   FAKE_AUTO_BOX struct fake_box box = FAKE_BOX_INIT;
   BERTH_AUTO_FD int directory = -1;
   char incoming[64] = "";
-  BERTH_AUTO_FD int fd = take_content (import, incoming, &directory);
+  BERTH_AUTO_FD int fd = take_content (import, member, incoming, &directory);
   int result = fd < 0 ? -1 : fake_box_for_handle (import->call, import->handle, &box);
 
   if (result == 0)

@@ -5,7 +5,7 @@ backend_LTLIBRARIES += %D%/berth-backend-fake.la
 	%D%/faults.c %D%/files.c %D%/import.c %D%/instance.h %D%/isolated.c %D%/journal.c %D%/life.c %D%/lifecycle.c \
 	%D%/names.c %D%/network.c %D%/outcome.c %D%/outcome.h %D%/output.c %D%/pending.c %D%/pool.c \
 	%D%/process.c %D%/process.h %D%/processes.c %D%/report.c %D%/script.c %D%/shell.c %D%/shell.h \
-	%D%/snapshots.c %D%/spec.c %D%/state.c %D%/tree.c %D%/tree.h %D%/words.c %D%/words.h \
+	%D%/snapshots.c %D%/spec.c %D%/state.c %D%/tree.c %D%/tree.h %D%/usage.c %D%/words.c %D%/words.h \
 	%D%/workspace.c %D%/workspace.h
 %C%_berth_backend_fake_la_LDFLAGS = -module $(BACKEND_LDFLAGS)
 %C%_berth_backend_fake_la_LIBADD = sdk/archive/libarchiveio.la sdk/base/libbase.la

@@ -386,8 +386,15 @@ int
 fake_node_place (struct berth_call *call, struct fake_box *box, const struct fake_node *node, const char *incoming,
                  int fd, const struct fake_attributes *attributes)
 {
-  if (write_header (fd, attributes, berth_path_last (node->path)) < 0
-      || renameat (box->directory, incoming, node->parent, node->host) < 0)
+  struct stat status;
+  int64_t before;
+
+  if (fstat (fd, &status) < 0 || write_header (fd, attributes, berth_path_last (node->path)) < 0)
+    return fake_failed (call, "put a stored file in its place");
+  if (fake_node_usage (call, node, &before) < 0
+      || fake_usage_change (call, box, node->path, status.st_size - FAKE_HEADER - before) < 0)
+    return -1;
+  if (renameat (box->directory, incoming, node->parent, node->host) < 0)
     return fake_failed (call, "put a stored file in its place");
   return 0;
 }
@@ -422,9 +429,10 @@ count_child (void *context, const char *name)
 }
 
 int
-fake_node_remove (struct berth_call *call, const struct fake_node *node, int recursive)
+fake_node_remove (struct berth_call *call, struct fake_box *box, const struct fake_node *node, int recursive)
 {
   int children = 0;
+  int64_t bytes;
 
   if (node->attributes.kind == BERTH_KIND_DIRECTORY && !recursive)
     {
@@ -433,5 +441,9 @@ fake_node_remove (struct berth_call *call, const struct fake_node *node, int rec
       if (children > 0)
         return call->services->fail (call, BERTH_E_CONFLICT, "%s is not empty (%d entries)", node->path, children);
     }
-  return berth_fs_remove_tree (node->parent, node->host) < 0 ? fake_failed (call, "remove a stored file") : 0;
+  if (fake_node_usage (call, node, &bytes) < 0)
+    return -1;
+  if (berth_fs_remove_tree (node->parent, node->host) < 0)
+    return fake_failed (call, "remove a stored file");
+  return fake_usage_change (call, box, node->path, -bytes);
 }

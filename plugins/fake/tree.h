@@ -55,7 +55,7 @@ void fake_node_clear (struct fake_node *node);
 int fake_node_open (struct berth_call *call, const struct fake_node *node);
 int fake_node_target (struct berth_call *call, const struct fake_node *node, struct berth_buffer *target);
 int fake_node_set (struct berth_call *call, const struct fake_node *node, const struct fake_attributes *attributes);
-int fake_node_remove (struct berth_call *call, const struct fake_node *node, int recursive);
+int fake_node_remove (struct berth_call *call, struct fake_box *box, const struct fake_node *node, int recursive);
 /* Makes a directory, or puts the file INCOMING (see fake_incoming_open) in its place. */
 int fake_node_make_directory (struct berth_call *call, struct fake_box *box, const struct fake_node *node,
                               const struct fake_attributes *attributes);
@@ -75,6 +75,11 @@ int fake_tree_copy (struct berth_call *call, int from, const char *from_name, in
 
 /* Adds up the sizes of the files in a tree. */
 int fake_tree_bytes (struct berth_call *call, int directory, const char *name, uint64_t *bytes);
+/* Counts a change of what the workspace holds, where PATH lies in it.  RESOURCE_EXHAUSTED when that
+ * is more than the specification's disk. */
+int fake_usage_change (struct berth_call *call, struct fake_box *box, const char *path, int64_t bytes);
+/* What a node and all below it count for. */
+int fake_node_usage (struct berth_call *call, const struct fake_node *node, int64_t *bytes);
 
 /* --- names.c -------------------------------------------------------------------------------------- */
 

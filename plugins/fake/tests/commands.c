@@ -21,7 +21,7 @@ test_shell (void)
     { "false && echo no || echo yes", "yes\n", "", 0 },
     { "true || echo no; echo \"$HOME\" '$HOME' $?", "/workspace $HOME 0\n", "", 0 },
     { "cat", "", "", 0 },
-    { "cat none", "", "cat: none: no such file, or not one for that\n", 1 },
+    { "cat none", "", "cat: none: no such file, no space, or not a file for that\n", 1 },
     { "echo -n x > a; echo y >> a; cat a", "xy\n", "", 0 },
     { "id -un; pwd", "sandbox\n/workspace\n", "", 0 },
     { "nothing-like-that", "", "nothing-like-that: not found\n", 127 },

@@ -1,8 +1,8 @@
 #include "plugins/fake/tests/host.h"
 #include "sdk/base/string.h"
 
-/* What a sandbox's folder has when nothing half-written is left: tree, record.json, events, journal. */
-#define KEPT 4
+/* What a sandbox's folder has when nothing half-written is left: tree, record.json, events, journal, used. */
+#define KEPT 5
 
 static int
 list (struct host *host, struct berth_handle *handle, const char *path, struct berth_buffer *out)
@@ -198,6 +198,38 @@ test_failed_write (void)
   host_end (&host);
 }
 
+static void
+test_disk (void)
+{
+  struct host host;
+  struct berth_spec spec = spec_of ("sb-a.1");
+  struct made made = { "", "", 0, 0, { 0 } };
+  struct berth_create_sink sink = made_sink (&made);
+  struct berth_handle *handle = NULL;
+  BERTH_AUTO_BUFFER struct berth_buffer out = { 0 };
+  struct berth_change how = { .struct_size = sizeof how, .asks = BERTH_CHANGE_RECURSIVE, .beneath = "/workspace" };
+
+  host_begin (&host, NULL);
+  spec.asks = BERTH_SPEC_DISK;
+  spec.disk_bytes = 10;
+  ASSERT_OK (host.backend->lifecycle->create (host_call (&host), host.state, &spec, &sink, &handle));
+  ASSERT_OK (host_write_file (&host, handle, "/workspace/a", "12345678"));
+  ASSERT_FAILS (RESOURCE_EXHAUSTED, host_write_file (&host, handle, "/workspace/b", "123"));
+  ASSERT_FAILS (RESOURCE_EXHAUSTED, host_write_file (&host, handle, "/workspace/a", "12345678901"));
+  ASSERT_OK (host_read_file (&host, handle, "/workspace/a", &out));
+  CU_ASSERT_STRING_EQUAL (berth_buffer_string (&out), "12345678");
+  ASSERT_OK (host_write_file (&host, handle, "/workspace/a", "1234567890"));
+  ASSERT_OK (host_write_file (&host, handle, "/workspace/a", "1"));
+  ASSERT_OK (host_write_file (&host, handle, "/workspace/d/b", "12345"));
+  ASSERT_OK (host.backend->files->move (host_call (&host), handle, "/workspace/d/b", "/workspace/a", &how));
+  ASSERT_OK (host_write_file (&host, handle, "/workspace/d/c", "12345"));
+  ASSERT_FAILS (RESOURCE_EXHAUSTED, host_write_file (&host, handle, "/workspace/e", "1"));
+  ASSERT_OK (host.backend->files->remove (host_call (&host), handle, "/workspace/d", &how));
+  ASSERT_OK (host_write_file (&host, handle, "/workspace/e", "12345"));
+  host_release (&host, handle);
+  host_end (&host);
+}
+
 int
 main (void)
 {
@@ -207,6 +239,7 @@ main (void)
     { "F04 F05 mode and owner", test_attributes },
     { "F12 move and remove", test_move_and_remove },
     { "F13 a write that fails leaves the old content", test_failed_write },
+    { "L04 F13 a full disk", test_disk },
     { NULL, NULL },
   };
 
