@@ -270,6 +270,7 @@ containment (struct agent_under_test *agent)
   char path[128], target[128];
   int before = count_entries (agent->directory);
 
+  unlink ("/tmp/berth-escaped"); /* of a run that found a defect */
   for (size_t i = 0; i < sizeof links / sizeof *links; i++)
     {
       CU_ASSERT_EQUAL (symlink (links[i][1], in_workspace (agent, links[i][0])), 0);
