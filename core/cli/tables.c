@@ -114,6 +114,24 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     2, 2, ANYWHERE,
     CLI_BIT (CLI_INPUT) | CLI_BIT (CLI_CONTENT) | CLI_BIT (CLI_MODE) | CLI_BIT (CLI_OWNER) | CLI_BIT (CLI_GROUP)
       | CLI_BIT (CLI_NEW), false, true },
+  [CLI_COMMAND_PAUSE] = {
+    "pause", "SANDBOX...", "pause sandboxes",
+    "No process of a paused sandbox makes progress; its files and its memory stay. Commands are refused until "
+    "`berth resume`. A sandbox that is paused already stays so.",
+    1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_RESUME] = {
+    "resume", "SANDBOX...", "let paused sandboxes go on",
+    "The processes of a paused sandbox go on where they were. A sandbox that runs stays as it is.",
+    1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_STOP] = {
+    "stop", "SANDBOX...", "stop sandboxes and keep their files",
+    "Ends every process of a sandbox and keeps its workspace. `berth start` brings it back.",
+    1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_START] = {
+    "start", "SANDBOX...", "start stopped sandboxes",
+    "Brings a sandbox back with the same id, limits, network policy and workspace: one that was stopped, and one whose "
+    "machine was restarted. A sandbox that runs stays as it is.",
+    1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_RM] = {
     "rm", "SANDBOX...", "destroy sandboxes",
     "Destroys sandboxes with all that is in them and says of each what became of it. The exit status is 0 only when "

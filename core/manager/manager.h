@@ -41,9 +41,11 @@ struct berth_sandbox
   struct berth_host *host;
   struct berth_record record; /* as it was when the handle was made; never changes */
   bool creator;               /* this handle made it: an owned sandbox ends with it */
-  pthread_mutex_t mutex;      /* of the two below; never held while a backend is called */
+  pthread_mutex_t mutex;      /* of those below; never held while a backend is called */
   struct berth_instance *instance;
   struct berth_handle *handle;
+  struct berth_handle **retired; /* of before a stop or start; others may still be using them */
+  size_t retired_count;
 };
 
 void berth_host_logf (struct berth_host *host, uint32_t level, const char *format, ...) BERTH_FORMAT (3, 4);
@@ -66,6 +68,8 @@ int berth_sandbox_instance (struct berth_sandbox *sandbox, struct berth_instance
 /* The backend's handle, connected at first need; only for a sandbox that runs. */
 int berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_handle **out,
                            struct berth_error *error);
+/* Puts the backend's handle aside until the end, so that the next use connects again. */
+void berth_sandbox_retire (struct berth_sandbox *sandbox);
 /* Lets the backend's handle go, if there is one. */
 void berth_sandbox_disconnect (struct berth_sandbox *sandbox);
 /* The native of RECORD that is in use, or NULL: nothing has been made. */

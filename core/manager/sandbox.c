@@ -65,16 +65,30 @@ berth_sandbox_instance (struct berth_sandbox *sandbox, struct berth_instance **o
   return 0;
 }
 
-/* What each recorded state answers to the data plane. */
+/* What each recorded state answers to the data plane.  One that did not run when the handle was
+ * made may run by now; that one that ran has stopped, its backend knows. */
 static int
-check_runs (const struct berth_record *record, struct berth_error *error)
+check_runs (struct berth_sandbox *sandbox, struct berth_error *error)
 {
-  if (record->state == BERTH_RECORD_RUNNING && berth_record_current (record) != NULL)
+  const char *id = sandbox->record.id;
+  int64_t state = sandbox->record.state;
+
+  if (state != BERTH_RECORD_RUNNING)
+    {
+      BERTH_AUTO_RECORD struct berth_record now = { 0 };
+      if (berth_store_load (sandbox->host->store, id, 0, &now, error) != 0)
+        return -1;
+      state = now.state;
+    }
+  if (state == BERTH_RECORD_RUNNING && berth_record_current (&sandbox->record) != NULL)
     return 0;
-  berth_error_set (error, BERTH_E_WRONG_STATE, "sandbox %s is %s, not running", record->id,
-                   berth_record_state_name (record->state));
-  if (record->state == BERTH_RECORD_DESTROYING || record->state == BERTH_RECORD_FAILED)
-    berth_error_hint (error, "it cannot be used any more; `berth rm %s` removes it", record->id);
+  berth_error_set (error, BERTH_E_WRONG_STATE, "sandbox %s is %s, not running", id, berth_record_state_name (state));
+  if (state == BERTH_RECORD_PAUSED)
+    berth_error_hint (error, "`berth resume %s` lets it go on", id);
+  else if (state == BERTH_RECORD_STOPPED)
+    berth_error_hint (error, "`berth start %s` starts it", id);
+  else
+    berth_error_hint (error, "it cannot be used any more; `berth rm %s` removes it", id);
   return -1;
 }
 
@@ -121,7 +135,7 @@ berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *cance
 
   if ((*out = current_handle (sandbox)) != NULL)
     return 0;
-  if (check_runs (&sandbox->record, error) != 0 || berth_sandbox_instance (sandbox, &instance, error) != 0)
+  if (check_runs (sandbox, error) != 0 || berth_sandbox_instance (sandbox, &instance, error) != 0)
     return -1;
   struct berth_native native = berth_native_of (instance, berth_record_current (&sandbox->record));
   berth_call_begin (&call, instance, native.id, cancel, BERTH_CONTROL_MS);
@@ -144,6 +158,21 @@ berth_sandbox_disconnect (struct berth_sandbox *sandbox)
 }
 
 void
+berth_sandbox_retire (struct berth_sandbox *sandbox)
+{
+  pthread_mutex_lock (&sandbox->mutex);
+  struct berth_handle **more = sandbox->handle != NULL
+                                   ? realloc (sandbox->retired, (sandbox->retired_count + 1) * sizeof *more)
+                                   : NULL;
+  if (more != NULL)
+    {
+      sandbox->retired = more;
+      more[sandbox->retired_count++] = BERTH_STEAL_POINTER (sandbox->handle);
+    }
+  pthread_mutex_unlock (&sandbox->mutex);
+}
+
+void
 berth_sandbox_close (struct berth_sandbox *sandbox)
 {
   if (sandbox == NULL)
@@ -151,6 +180,9 @@ berth_sandbox_close (struct berth_sandbox *sandbox)
   /* not in a child that only inherited the memory */
   bool ends = sandbox->creator && sandbox->record.owned != 0 && sandbox->record.owner_pid == (int64_t) getpid ();
   berth_sandbox_disconnect (sandbox);
+  for (size_t i = 0; i < sandbox->retired_count; i++)
+    release (sandbox->instance, sandbox->retired[i]);
+  free (sandbox->retired);
   if (ends)
     berth_sandbox_destroy (sandbox, NULL, NULL);
   berth_record_clear (&sandbox->record);

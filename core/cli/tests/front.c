@@ -599,6 +599,36 @@ test_version_and_help (void)
   EXPECT_IN (result.out, "complete -o default -F _berth berth");
 }
 
+#ifndef EXECUTES
+static void
+test_life (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  char id[32];
+
+  make ("lively", id);
+  berth (&result, "pause", "lively");
+  EXPECT_STATUS (result, 0);
+  EXPECT_IN (result.out, " paused");
+  berth (&result, "exec", "lively", "true");
+  EXPECT_STATUS (result, 125);
+  EXPECT_IN (result.err, "berth resume");
+  berth (&result, "resume", "lively", "-q");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "stop", "lively", "no-such-box", "--json");
+  EXPECT_STATUS (result, 1);
+  EXPECT_IN (result.out, "\"stopped\"");
+  EXPECT_IN (result.out, "\"SANDBOX_NOT_FOUND\"");
+  berth (&result, "start", "lively");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "exec", "lively", "true");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "pause");
+  EXPECT_STATUS (result, 2);
+  unmake ("lively");
+}
+#endif
+
 int
 main (void)
 {
@@ -619,6 +649,9 @@ main (void)
     { "--state-dir", test_state_dir },
     { "--config", test_config },
     { "rm --all", test_rm_all },
+#ifndef EXECUTES
+    { "L21 L22 pause, resume, stop, start", test_life },
+#endif
     { "L14 the same request id gives the same sandbox", test_request_id },
     { "files, read, write", test_files },
     { "F04 names of any bytes", test_odd_names },

@@ -167,6 +167,21 @@ struct berth_destruction
 BERTH_EXPORT int berth_sandbox_destroy (struct berth_sandbox *sandbox, struct berth_destruction *out,
                                         struct berth_error *error);
 
+/* No process makes progress until resume; its files and id stay.  Twice is harmless.  WRONG_STATE
+ * unless it runs or is paused; needs PAUSE.  CANCEL may be NULL. */
+BERTH_EXPORT int berth_sandbox_pause (struct berth_sandbox *sandbox, struct berth_cancel *cancel,
+                                      struct berth_error *error);
+/* Goes on where it was paused; a running one succeeds. */
+BERTH_EXPORT int berth_sandbox_resume (struct berth_sandbox *sandbox, struct berth_cancel *cancel,
+                                       struct berth_error *error);
+/* Ends every process and keeps the workspace.  Twice is harmless; needs RESTART. */
+BERTH_EXPORT int berth_sandbox_stop (struct berth_sandbox *sandbox, struct berth_cancel *cancel,
+                                     struct berth_error *error);
+/* Brings it back with the same id, limits and policy: a stopped one, and one whose machine was
+ * restarted or whose first process died.  One that runs succeeds; a paused one is WRONG_STATE. */
+BERTH_EXPORT int berth_sandbox_start (struct berth_sandbox *sandbox, struct berth_cancel *cancel,
+                                      struct berth_error *error);
+
 /* Cleanup attribute for scoped use: destroys the sandbox and closes the handle on every way
  * out of the scope.
  *
