@@ -71,11 +71,10 @@ make_storage (struct creation *creation)
   creation->box = ns_box_make (creation->call, creation->state, creation->id);
   if (creation->box < 0 || write_meta (creation, ns_meta_write) < 0)
     return -1;
-  creation->meta.slot = ns_slot_take (creation->call, creation->state, creation->id, creation->box);
-  if (creation->meta.slot == NS_NO_SLOT)
+  creation->meta.uid_base = ns_ids_take (creation->call, creation->state, creation->id, creation->box);
+  if (creation->meta.uid_base == 0)
     return -1;
-  return ns_box_fill (creation->call, creation->box, creation->id,
-                      ns_slot_uid (creation->state, creation->meta.slot));
+  return ns_box_fill (creation->call, creation->box, creation->id, creation->meta.uid_base);
 }
 
 static int
@@ -185,7 +184,7 @@ start_agent (struct creation *creation)
     .plan = &creation->plan,
     .cgroup = &creation->cgroup,
     .box = creation->box,
-    .uid_base = ns_slot_uid (creation->state, creation->meta.slot),
+    .uid_base = creation->meta.uid_base,
     .agent = call->services->agent_path (call->instance, NULL),
     .arguments = arguments.word,
     .listen = creation->listen,
@@ -284,7 +283,6 @@ ns_create (struct berth_call *call, struct berth_state *state, const struct bert
     .state = state,
     .spec = spec,
     .id = spec->native_hint,
-    .meta = { .slot = NS_NO_SLOT },
     .cgroup = { .into = -1 },
     .launched = { .pidfd = -1, .between = -1, .status = -1, .go = -1, .errors = -1 },
     .box = -1,

@@ -47,7 +47,7 @@ refuse (struct berth_call *call, struct berth_destroyed *out, const char *id, co
 /* What is below the box, then the names elsewhere, the record last: a crash in between leaves
  * something that is still listed. */
 static int
-remove_storage (struct berth_call *call, const struct berth_state *state, int box, const char *id, uint32_t slot,
+remove_storage (struct berth_call *call, const struct berth_state *state, int box, const char *id, uint32_t uid_base,
                 struct berth_destroyed *out)
 {
   BERTH_AUTO_FREE char *socket = ns_box_socket (state, id);
@@ -57,7 +57,7 @@ remove_storage (struct berth_call *call, const struct berth_state *state, int bo
     return refuse (call, out, id, "the workspace");
   if (socket == NULL || (unlink (socket) < 0 && errno != ENOENT))
     return refuse (call, out, id, "the socket");
-  if (ns_slot_release (state, box, slot) < 0)
+  if (ns_ids_release (state, box, uid_base) < 0)
     return refuse (call, out, id, "the user ids");
   if (boxes >= 0 && berth_fs_remove_tree (boxes, id) < 0)
     return refuse (call, out, id, "the record");
@@ -70,7 +70,7 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
             struct berth_destroyed *out)
 {
   NS_AUTO_HIERARCHIES struct ns_hierarchies hierarchies = { 0 };
-  NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
+  NS_AUTO_META struct ns_meta meta = { 0 };
   BERTH_AUTO_FREE char *cgroup = ns_cgroup_name (state, native->id);
 
   out->verdict = BERTH_GONE;
@@ -95,7 +95,7 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
       out->verdict = BERTH_ACCEPTED;
       return 0;
     }
-  return remove_storage (call, state, box, native->id, meta.slot, out);
+  return remove_storage (call, state, box, native->id, meta.uid_base, out);
 }
 
 int
@@ -124,7 +124,7 @@ ns_probe (struct berth_call *call, struct berth_state *state, const struct berth
 int
 ns_is_running (struct berth_call *call, struct berth_state *state, const struct berth_native *native)
 {
-  NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
+  NS_AUTO_META struct ns_meta meta = { 0 };
 
   if (!ns_id_is_possible (state, native->id))
     return 0;

@@ -74,7 +74,7 @@ int
 ns_connect (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
             const struct berth_effective_sink *sink, struct berth_handle **out)
 {
-  NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
+  NS_AUTO_META struct ns_meta meta = { 0 };
   BERTH_AUTO_FD int box = -1;
 
   if (ns_id_is_possible (state, native->id))

@@ -1,7 +1,7 @@
 /* ids.c - each sandbox has 65536 user ids of the host's to itself.
  *
- * Making STATE/ids/SLOT a second name of the sandbox's record is taking the slot: it is atomic, says
- * whose it is, costs no inode and outlives a crash.  A name that is the only one of its file is
+ * Making STATE/ids/UID, UID being the first of them, a second name of the sandbox's record is taking
+ * the range: it is atomic, says whose it is, costs no inode and outlives a crash.  A name that is the only one of its file is
  * nobody's.  Sandboxes of several state directories begin to look at different places. */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "sdk/base/fs.h"
 
 static int
-open_slots (const struct berth_state *state)
+open_ranges (const struct berth_state *state)
 {
   BERTH_AUTO_FD int top = open (state->state, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -27,97 +27,91 @@ open_slots (const struct berth_state *state)
   return openat (top, "ids", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-uint32_t
-ns_slot_uid (const struct berth_state *state, uint32_t slot)
-{
-  return state->id_base + slot * NS_IDS_PER_SANDBOX;
-}
-
-/* Takes a slot whose sandbox is gone.  Under a lock, so that a name which somebody else has just
+/* Takes a range whose sandbox is gone.  Under a lock, so that a name which somebody else has just
  * taken is not taken away. */
 static int
-take_over (int box, int slots, const char *name)
+take_over (int box, int ranges, const char *name)
 {
   struct stat status;
   int result = -1;
 
-  if (flock (slots, LOCK_EX) < 0)
+  if (flock (ranges, LOCK_EX) < 0)
     return -1;
-  if (fstatat (slots, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink == 1 && unlinkat (slots, name, 0) == 0)
-    result = linkat (box, "meta", slots, name, 0);
+  if (fstatat (ranges, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink == 1 && unlinkat (ranges, name, 0) == 0)
+    result = linkat (box, "meta", ranges, name, 0);
   else
     errno = EEXIST;
   int reason = errno;
-  flock (slots, LOCK_UN);
+  flock (ranges, LOCK_UN);
   errno = reason;
   return result;
 }
 
 uint32_t
-ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id, int box)
+ns_ids_take (struct berth_call *call, const struct berth_state *state, const char *id, int box)
 {
   uint64_t hash = ns_hash (ns_hash (NS_HASH_SEED, state->state, strlen (state->state)), id, strlen (id));
-  BERTH_AUTO_FD int slots = open_slots (state);
+  BERTH_AUTO_FD int ranges = open_ranges (state);
   char name[16];
 
-  if (slots < 0)
+  if (ranges < 0)
     {
       call->services->fail (call, BERTH_E_CONFIGURATION, "cannot use the state directory %s: %m", state->state);
-      return NS_NO_SLOT;
+      return 0;
     }
-  for (uint32_t tried = 0; tried < state->slots; tried++)
+  for (uint32_t tried = 0; tried < state->id_ranges; tried++)
     {
-      uint32_t slot = (uint32_t) ((hash + tried) % state->slots);
-      snprintf (name, sizeof name, "%u", slot);
-      if (linkat (box, "meta", slots, name, 0) == 0 || (errno == EEXIST && take_over (box, slots, name) == 0))
-        return slot;
+      uint32_t uid_base = state->id_base + (uint32_t) ((hash + tried) % state->id_ranges) * NS_IDS_PER_SANDBOX;
+      snprintf (name, sizeof name, "%u", uid_base);
+      if (linkat (box, "meta", ranges, name, 0) == 0 || (errno == EEXIST && take_over (box, ranges, name) == 0))
+        return uid_base;
       if (errno != EEXIST)
         {
           call->services->fail (call, errno == ENOSPC ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_INTERNAL,
                                 "cannot record the user ids of %s: %m", id);
-          return NS_NO_SLOT;
+          return 0;
         }
     }
-  call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "all %u ranges of user ids are taken", state->slots);
+  call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "all %u ranges of user ids are taken", state->id_ranges);
   call->services->hint (call, "destroy sandboxes, or raise uid_count of the backend");
-  return NS_NO_SLOT;
+  return 0;
 }
 
 /* RECORD is the sandbox's, with a link count of 0 where there is none. */
 static int
-release_one (int slots, const char *name, const struct stat *record)
+release_one (int ranges, const char *name, const struct stat *record)
 {
   struct stat status;
 
-  if (fstatat (slots, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+  if (fstatat (ranges, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
     return errno == ENOENT ? 0 : -1;
   bool ours = record->st_nlink > 0 && status.st_ino == record->st_ino && status.st_dev == record->st_dev;
   if (!ours && status.st_nlink > 1)
     return 0;
-  return unlinkat (slots, name, 0) == 0 || errno == ENOENT ? 0 : -1;
+  return unlinkat (ranges, name, 0) == 0 || errno == ENOENT ? 0 : -1;
 }
 
 int
-ns_slot_release (const struct berth_state *state, int box, uint32_t slot)
+ns_ids_release (const struct berth_state *state, int box, uint32_t uid_base)
 {
   char name[16];
   struct stat record;
-  BERTH_AUTO_FD int slots = open_slots (state);
+  BERTH_AUTO_FD int ranges = open_ranges (state);
 
-  if (slots < 0)
+  if (ranges < 0)
     return errno == ENOENT ? 0 : -1;
   if (box < 0 || fstatat (box, "meta", &record, AT_SYMLINK_NOFOLLOW) < 0)
     record = (struct stat){ .st_nlink = 0 };
-  if (slot != NS_NO_SLOT)
+  if (uid_base != 0)
     {
-      snprintf (name, sizeof name, "%u", slot);
-      return release_one (slots, name, &record);
+      snprintf (name, sizeof name, "%u", uid_base);
+      return release_one (ranges, name, &record);
     }
-  /* A create that died between taking a slot and writing it down, or a lost record. */
-  BERTH_AUTO_DIR DIR *directory = fdopendir (slots);
+  /* A create that died between taking a range and writing it down, or a lost record. */
+  BERTH_AUTO_DIR DIR *directory = fdopendir (ranges);
   if (directory == NULL)
     return -1;
-  slots = -1;
+  ranges = -1;
   int result = 0;
   for (struct dirent *entry; (entry = readdir (directory)) != NULL;)
     if (entry->d_name[0] != '.' && release_one (dirfd (directory), entry->d_name, &record) < 0)
@@ -155,7 +149,7 @@ file_has_ids (const char *path, int first, int count, uint64_t from, uint64_t to
 int
 ns_ids_check (struct berth_call *call, const struct berth_state *state)
 {
-  uint64_t from = state->id_base, to = from + (uint64_t) state->slots * NS_IDS_PER_SANDBOX;
+  uint64_t from = state->id_base, to = from + (uint64_t) state->id_ranges * NS_IDS_PER_SANDBOX;
   char who[128];
 
   if (!file_has_ids ("/etc/passwd", 2, -1, from, to, who, sizeof who)

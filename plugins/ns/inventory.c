@@ -81,7 +81,7 @@ static int
 tell (struct berth_call *call, struct berth_state *state, const char *id, bool with_expiry,
       const struct berth_found_sink *sink)
 {
-  NS_AUTO_META struct ns_meta meta = { .slot = NS_NO_SLOT };
+  NS_AUTO_META struct ns_meta meta = { 0 };
   struct berth_found found = { .struct_size = sizeof found, .native_id = id, .life = BERTH_LIFE_FAILED };
   BERTH_AUTO_FD int box = ns_box_open (state, id);
 

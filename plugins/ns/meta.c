@@ -36,7 +36,7 @@ ns_meta_free (struct ns_meta *meta)
       free ((char *) meta->metadata[i].value);
     }
   free (meta->metadata);
-  *meta = (struct ns_meta){ .slot = NS_NO_SLOT };
+  *meta = (struct ns_meta){ 0 };
 }
 
 static int
@@ -62,7 +62,6 @@ copy (const char *text)
 int
 ns_meta_from_spec (struct ns_meta *meta, const struct berth_state *state, const struct berth_spec *spec)
 {
-  meta->slot = NS_NO_SLOT;
   meta->sandbox = copy (spec->sandbox_id);
   meta->assignment = copy (spec->assignment_id);
   meta->installation = copy (spec->installation_id != NULL ? spec->installation_id : state->installation);
@@ -141,7 +140,7 @@ put_meta (struct berth_buffer *out, const struct ns_meta *meta)
 static void
 put_process (struct berth_buffer *out, const struct ns_meta *meta)
 {
-  put_number (out, "slot", meta->slot);
+  put_number (out, "uid_base", meta->uid_base);
   if (meta->out_of_memory != NULL)
     put_line (out, "out_of_memory", meta->out_of_memory);
   put_number (out, "pid", (uint64_t) meta->pid);
@@ -232,7 +231,7 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
     bool wide;
   } numbers[] = {
     { "created", &meta->created_wall_ms, true },
-    { "slot", &meta->slot, false },
+    { "uid_base", &meta->uid_base, false },
     { "enforced", &meta->limits.enforced, true },
     { "memory", &meta->limits.memory, true },
     { "tmp", &meta->limits.tmp, true },
@@ -334,7 +333,7 @@ ns_meta_read (int box, struct ns_meta *meta)
 {
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
 
-  *meta = (struct ns_meta){ .slot = NS_NO_SLOT };
+  *meta = (struct ns_meta){ 0 };
   if (berth_fs_read (box, "meta", &text, META_LIMIT) < 0)
     return -1;
   if (text.size > 0 && strlen (text.data) == text.size && take_meta (meta, text.data) == 0)

@@ -3,7 +3,7 @@
  * On disk, below the instance's directories:
  *   STATE/boxes/ID/meta       what is known of a sandbox; first made, last removed
  *   STATE/boxes/ID/workspace  /workspace; in its own namespace its root is mounted over it first
- *   STATE/ids/SLOT            a second name of its meta: the range of user ids that it has
+ *   STATE/ids/UID             a second name of its meta: the range of user ids that it has
  *   RUNTIME/ID                the agent's socket
  *   CACHE/seccomp-KEY         the compiled filter
  * and cgroups berth/ID-TAG, where TAG tells the states of several instances apart. */
@@ -21,7 +21,6 @@
 #define NS_NATIVE_MAX 200
 #define NS_IDS_PER_SANDBOX UINT32_C (65536)
 #define NS_SANDBOX_ID 1000 /* uid and gid of the account `sandbox`, inside */
-#define NS_NO_SLOT UINT32_MAX
 
 struct berth_state
 {
@@ -32,7 +31,7 @@ struct berth_state
   const char *installation;
   char tag[9];
   uint32_t id_base;
-  uint32_t slots;
+  uint32_t id_ranges;
 };
 
 /* What is in force; a number counts only where its bit is in `enforced`. */
@@ -81,12 +80,11 @@ int ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid_
 char *ns_box_socket (const struct berth_state *state, const char *id);
 
 /* ---- ids.c: ranges of user ids ---- */
-/* Takes a free slot for the sandbox ID whose record is in BOX; NS_NO_SLOT after fail. */
-uint32_t ns_slot_take (struct berth_call *call, const struct berth_state *state, const char *id, int box);
-/* Gives back SLOT, or where that is not known what belongs to the record in BOX (-1: none) or to
+/* Takes a free range for the sandbox ID whose record is in BOX: its first id, or 0 after fail. */
+uint32_t ns_ids_take (struct berth_call *call, const struct berth_state *state, const char *id, int box);
+/* Gives back the range that begins with UID_BASE, or where that is not known (0) what belongs to the record in BOX (-1: none) or to
  * no record.  0 or -1 with errno. */
-int ns_slot_release (const struct berth_state *state, int box, uint32_t slot);
-uint32_t ns_slot_uid (const struct berth_state *state, uint32_t slot);
+int ns_ids_release (const struct berth_state *state, int box, uint32_t uid_base);
 /* Whether the configured ids belong to nobody else on this machine; -1 after fail. */
 int ns_ids_check (struct berth_call *call, const struct berth_state *state);
 
@@ -141,7 +139,7 @@ struct ns_meta
   struct berth_pair *metadata;
   size_t metadata_count;
   int64_t created_wall_ms;
-  uint32_t slot; /* NS_NO_SLOT: none yet */
+  uint32_t uid_base; /* first of its host ids; 0: none yet */
   bool ready;    /* it was handed over */
   pid_t pid;     /* the agent; 0: not started yet */
   uint64_t pid_start;

@@ -41,9 +41,10 @@ read_ids (struct berth_call *call, struct berth_state *state)
   int64_t base = call->services->setting_number (call->instance, "uid_base");
   int64_t count = call->services->setting_number (call->instance, "uid_count");
 
-  if (base < NS_IDS_PER_SANDBOX || base > UINT32_MAX - NS_IDS_PER_SANDBOX)
+  /* Ranges of another setting are then either the same or do not meet. */
+  if (base < NS_IDS_PER_SANDBOX || base > UINT32_MAX - NS_IDS_PER_SANDBOX || base % NS_IDS_PER_SANDBOX != 0)
     {
-      call->services->fail (call, BERTH_E_CONFIGURATION, "uid_base is %lld, and must be from 65536 to 4294901759",
+      call->services->fail (call, BERTH_E_CONFIGURATION, "uid_base is %lld, and must be a multiple of 65536 from 65536 to 4294836224",
                             (long long) base);
       call->services->hint (call, "leave it at its default, " DEFAULT_UID_BASE);
       return -1;
@@ -57,7 +58,7 @@ read_ids (struct berth_call *call, struct berth_state *state)
       return -1;
     }
   state->id_base = (uint32_t) base;
-  state->slots = (uint32_t) (count / NS_IDS_PER_SANDBOX);
+  state->id_ranges = (uint32_t) (count / NS_IDS_PER_SANDBOX);
   return 0;
 }
 

@@ -308,8 +308,11 @@ ids_of_accounts_are_refused (void)
   host.uid_base = 1000;
   CU_ASSERT_EQUAL (host_open (&host, &call), -1);
   CU_ASSERT_PTR_NOT_NULL (strstr (call.message, "uid_base"));
+  host.uid_base = 2100035585;
+  CU_ASSERT_EQUAL (host_open (&host, &call), -1);
+  CU_ASSERT_PTR_NOT_NULL (strstr (call.message, "multiple"));
   /* Room for one. */
-  host.uid_base = 2100000000;
+  host.uid_base = 2100035584;
   host.uid_count = 65536;
   CU_ASSERT_EQUAL_FATAL (host_open (&host, &call), 0);
   struct guest first, second = { 0 };
