@@ -49,8 +49,8 @@ check_release (struct cli_checkup *checkup)
 
   uname (&name);
   sscanf (name.release, "%u.%u", &major, &minor);
-  add (checkup, "kernel", major > 5 || (major == 5 && minor >= 11) ? CLI_OK : CLI_BROKEN, name.release,
-       "the ns backend needs Linux 5.11", "boot a newer kernel");
+  add (checkup, "kernel", major > 5 || (major == 5 && minor >= 12) ? CLI_OK : CLI_BROKEN, name.release,
+       "the ns backend needs Linux 5.12", "boot a newer kernel");
 }
 
 static void
