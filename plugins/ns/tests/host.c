@@ -413,6 +413,26 @@ guest_end (struct guest *guest)
 }
 
 bool
+guest_alone (struct host *host, struct guest *guest, const struct berth_spec *spec)
+{
+  const struct berth_spec ordinary = guest_spec ();
+
+  if (!host_start (host))
+    return false;
+  if (guest_create (host, guest, spec != NULL ? spec : &ordinary))
+    return true;
+  host_stop (host);
+  return false;
+}
+
+void
+guest_alone_end (struct host *host, struct guest *guest)
+{
+  guest_end (guest);
+  host_stop (host);
+}
+
+bool
 guest_is_present (struct guest *guest)
 {
   struct host_call call;

@@ -62,6 +62,10 @@ void guest_end (struct guest *guest);
 bool guest_is_present (struct guest *guest);
 bool guest_is_running (struct guest *guest);
 
+/* A host with one guest; NULL: an ordinary one.  False when the test is over already. */
+bool guest_alone (struct host *host, struct guest *guest, const struct berth_spec *spec);
+void guest_alone_end (struct host *host, struct guest *guest);
+
 /* Runs /bin/sh -c SCRIPT as USER (NULL: the default).  The exit code, 128 + signal, or -1; what
  * it wrote in OUT and ERR, each of which may be NULL. */
 int guest_run (struct guest *guest, const char *user, const char *script, struct berth_buffer *out,

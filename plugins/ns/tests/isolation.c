@@ -16,26 +16,6 @@
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
-static bool
-start (struct host *host, struct guest *guest)
-{
-  const struct berth_spec spec = guest_spec ();
-
-  if (!host_start (host))
-    return false;
-  if (guest_create (host, guest, &spec))
-    return true;
-  host_stop (host);
-  return false;
-}
-
-static void
-stop (struct host *host, struct guest *guest)
-{
-  guest_end (guest);
-  host_stop (host);
-}
-
 static void
 assert_output (struct guest *guest, const char *script, const char *wanted)
 {
@@ -74,7 +54,7 @@ no_secret_in_any_top_level_directory (void)
   char path[300];
   int planted = 0;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   BERTH_AUTO_DIR DIR *top = opendir ("/");
   for (struct dirent *entry; (entry = readdir (top)) != NULL;)
@@ -95,7 +75,7 @@ no_secret_in_any_top_level_directory (void)
       assert_output (&guest, "cat /usr/share/" SECRET, SECRET);
       unlink (path);
     }
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -104,14 +84,14 @@ the_hosts_accounts_are_not_there (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest, "cut -d: -f1 /etc/passwd | tr '\\n' ' '", "root daemon bin sys mail www-data sandbox nobody ");
   assert_output (&guest, "ls /etc/shadow /etc/gshadow /etc/sudoers /etc/ssh /etc/ssl/private 2>/dev/null | wc -l", "0");
   assert_output (&guest, "cat /etc/resolv.conf | wc -c", "0");
   assert_output (&guest, "cat /etc/hostname", "sandbox");
   assert_output (&guest, "hostname", "sandbox");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 /* ---- mounts ---- */
@@ -122,7 +102,7 @@ only_the_sandboxes_own_can_be_written (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest,
                  "for d in / /usr /usr/bin /etc /dev /sys /proc/sys /proc/sys/kernel /var /opt /home /root /sys/devices/system/cpu; do"
@@ -145,7 +125,7 @@ only_the_sandboxes_own_can_be_written (void)
                  "0");
   assert_output (&guest, "awk '$6 !~ /nosuid/ {print}' /proc/self/mountinfo | wc -l", "0");
   assert_output (&guest, "awk '$5 ~ \"^/workspace\" && $6 ~ /nodev/' /proc/self/mountinfo | wc -l", "1");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -154,7 +134,7 @@ what_proc_tells_about_the_machine_is_covered (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest,
                  "for f in cmdline kcore keys key-users kmsg interrupts timer_list sched_debug sysrq-trigger partitions; do"
@@ -167,7 +147,7 @@ what_proc_tells_about_the_machine_is_covered (void)
   assert_output (&guest, "nproc >/dev/null && head -c 1 /proc/cpuinfo | wc -c", "1");
   /* The control: outside they do tell something. */
   CU_ASSERT (access ("/proc/interrupts", R_OK) == 0 && access ("/sys/class", R_OK) == 0);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -176,7 +156,7 @@ devices_are_the_harmless_ones (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest, "stat -c '%n %F' /dev/* | grep special | cut -d' ' -f1 | tr '\\n' ' '",
                  "/dev/full /dev/null /dev/random /dev/tty /dev/urandom /dev/zero ");
@@ -185,7 +165,7 @@ devices_are_the_harmless_ones (void)
   guest_run (&guest, "root", "mknod /tmp/sda b 8 0 2>/dev/null && echo made; mknod /tmp/null c 1 3 2>/dev/null && echo made", &out, NULL,
              NULL);
   CU_ASSERT_STRING_EQUAL (berth_buffer_string (&out), "");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 /* ---- identity ---- */
@@ -198,7 +178,7 @@ ids_and_privileges (void)
   char path[64];
   struct stat status;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest, "id", "uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)");
   assert_output (&guest, "echo $HOME; pwd", "/workspace\n/workspace");
@@ -217,7 +197,7 @@ ids_and_privileges (void)
   CU_ASSERT_EQUAL (stat (file, &status), 0);
   CU_ASSERT_EQUAL (status.st_uid % 65536, 1000);
   CU_ASSERT (status.st_uid > 65536);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -226,11 +206,11 @@ setuid_files_are_inert (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, "root", "cp /usr/bin/id /tmp/id && chmod 4755 /tmp/id", NULL, NULL, NULL), 0);
   assert_output (&guest, "/tmp/id -u", "1000");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -239,7 +219,7 @@ nothing_of_the_host_is_visible (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest, "[ $(ls -d /proc/[0-9]* | wc -l) -lt 12 ] && cat /proc/1/comm", "berth-agent");
   assert_output (&guest, "ls /sys/class/net 2>/dev/null; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '", "lo");
@@ -251,7 +231,7 @@ nothing_of_the_host_is_visible (void)
   guest_run (&guest, "root", "kill -9 1; kill -STOP 1; readlink /proc/1/fd/* /proc/1/exe; ls -d /proc/1/root/* /proc/1/map_files/* 2>/dev/null; (: > /proc/1/exe) 2>/dev/null && echo wrote; echo alive",
              &out, NULL, NULL);
   CU_ASSERT_STRING_EQUAL (berth_buffer_string (&out), "alive\n");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -260,7 +240,7 @@ the_loopback_is_up_and_alone (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest,
                  "python3 -c \"import socket,threading\n"
@@ -269,7 +249,7 @@ the_loopback_is_up_and_alone (void)
                  "try: socket.create_connection(('192.0.2.1',80),2);print('out')\n"
                  "except OSError as e: print(e.errno)\"",
                  "own\n101");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -280,7 +260,7 @@ no_descriptor_comes_along (void)
   /* Not close-on-exec, as a careless application's. */
   int careless = open ("/etc/passwd", O_RDONLY);
 
-  if (start (&host, &guest))
+  if (guest_alone (&host, &guest, NULL))
     {
       BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%d/fd", (int) guest.pid);
       BERTH_AUTO_DIR DIR *fds = opendir (path);
@@ -293,7 +273,7 @@ no_descriptor_comes_along (void)
         }
       CU_ASSERT_PTR_NOT_NULL (fds);
       assert_output (&guest, "ls /proc/self/fd | tr '\\n' ' '", "0 1 2 3 ");
-      stop (&host, &guest);
+      guest_alone_end (&host, &guest);
     }
   close (careless);
 }
@@ -382,13 +362,13 @@ refused_calls (void)
   berth_test_skip ("the numbers are of x86-64");
   return;
 #endif
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   CU_ASSERT_TRUE (guest_write (&guest, "/workspace/calls", program, 0755));
   check_entry (&guest, program, "64");
   check_entry (&guest, program, "x32");
   check_entry (&guest, program, "i386");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -410,7 +390,7 @@ ordinary_tools_work (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
     {
@@ -418,7 +398,7 @@ ordinary_tools_work (void)
       if (access (there, X_OK) == 0)
         assert_output (&guest, scripts[i][1], "3");
     }
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 /* D-052: a link inside is resolved inside. */
@@ -429,7 +409,7 @@ links_lead_nowhere (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest))
+  if (!guest_alone (&host, &guest, NULL))
     return;
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
     {
@@ -444,7 +424,7 @@ links_lead_nowhere (void)
   guest_run (&guest, NULL, "mkdir in; rm -f out; ln -s in out", NULL, NULL, NULL);
   CU_ASSERT_TRUE (guest_write (&guest, "/workspace/out/" SECRET, "/etc/hostname", 0644));
   assert_output (&guest, "ls in", SECRET);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 int

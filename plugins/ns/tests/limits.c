@@ -13,24 +13,6 @@
 
 #define MIB (UINT64_C (1) << 20)
 
-static bool
-start (struct host *host, struct guest *guest, const struct berth_spec *spec)
-{
-  if (!host_start (host))
-    return false;
-  if (guest_create (host, guest, spec))
-    return true;
-  host_stop (host);
-  return false;
-}
-
-static void
-stop (struct host *host, struct guest *guest)
-{
-  guest_end (guest);
-  host_stop (host);
-}
-
 /* False, with the test skipped, where the machine has no controller for BIT. */
 static bool
 is_enforced (struct guest *guest, uint64_t bit)
@@ -51,7 +33,7 @@ memory (void)
 
   spec.asks = BERTH_SPEC_MEMORY;
   spec.memory_bytes = 32 * MIB;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   if (is_enforced (&guest, BERTH_SPEC_MEMORY))
     {
@@ -66,7 +48,7 @@ memory (void)
       /* Files of a tmpfs are memory too. */
       CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "exec head -c 100M /dev/zero > /tmp/big", NULL, NULL, NULL), 0);
     }
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -79,7 +61,7 @@ processes (void)
 
   spec.asks = BERTH_SPEC_PIDS;
   spec.pids = 24;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   if (is_enforced (&guest, BERTH_SPEC_PIDS))
     {
@@ -89,7 +71,7 @@ processes (void)
       berth_clock_sleep_ms (1500);
       CU_ASSERT_STRING_EQUAL (guest_output (&guest, "echo usable"), "usable");
     }
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 /* The kernel counts how often it held the sandbox back. */
@@ -124,7 +106,7 @@ processor (void)
 
   spec.asks = BERTH_SPEC_CPU;
   spec.cpu_milli = 100;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   if (is_enforced (&guest, BERTH_SPEC_CPU))
     {
@@ -132,7 +114,7 @@ processor (void)
       guest_run (&guest, NULL, "timeout 1 sh -c 'while :; do :; done'", NULL, NULL, NULL);
       CU_ASSERT (count_throttled (&guest) > before);
     }
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -148,7 +130,7 @@ sizes (void)
   spec.shm_bytes = 2 * MIB;
   spec.open_files = 32;
   spec.file_size_bytes = 1 * MIB;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   CU_ASSERT_EQUAL (guest.effective.enforced & spec.asks, spec.asks);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "for i in 1 2 3 4 5 6 7 8; do head -c 900k /dev/zero > /tmp/$i || break; done 2>&1 | grep -c space"),
@@ -166,7 +148,7 @@ sizes (void)
   CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "head -c 2M /dev/zero > /workspace/large", NULL, NULL, NULL), 0);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "stat -c %s /workspace/large"), "1048576");
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "grep core /proc/self/limits | tr -s ' ' | cut -d' ' -f5,6"), "1 1");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -176,7 +158,7 @@ a_default_is_a_number (void)
   struct host host;
   struct guest guest;
 
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   uint64_t in_force = guest.effective.enforced;
   CU_ASSERT (in_force & BERTH_SPEC_TMP && guest.effective.tmp_bytes > 0 && guest.effective.tmp_bytes < UINT64_C (1) << 40);
@@ -185,7 +167,7 @@ a_default_is_a_number (void)
   CU_ASSERT (!(in_force & BERTH_SPEC_MEMORY) || guest.effective.memory_bytes > 0);
   CU_ASSERT (!(in_force & BERTH_SPEC_PIDS) || guest.effective.pids > 0);
   CU_ASSERT (!(in_force & BERTH_SPEC_DISK) && guest.effective.disk_bytes == 0);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 /* ---- refusals ---- */
@@ -283,10 +265,10 @@ deny_is_accepted (void)
 
   spec.asks = spec.must = BERTH_SPEC_NETWORK | BERTH_SPEC_READ_ONLY_ROOT;
   spec.network = &deny;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   CU_ASSERT_EQUAL (guest.effective.enforced & spec.must, spec.must);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void

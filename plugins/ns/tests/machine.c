@@ -13,6 +13,7 @@
 
 #include "plugins/ns/tests/host.h"
 #include "sdk/base/cleanup.h"
+#include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/process.h"
 #include "sdk/base/string.h"
@@ -255,6 +256,8 @@ a_number_used_again_is_nobodys_death (void)
     return;
   if (guest_create (&host, &guest, &spec))
     {
+      /* Start times are counted in hundredths of a second. */
+      berth_clock_sleep_ms (50);
       pid_t other = fork ();
       if (other == 0)
         {
