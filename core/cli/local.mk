@@ -11,7 +11,7 @@ bin_PROGRAMS += %D%/berth
 %C%_berth_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 %C%_berth_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)
 %C%_berth_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
-%C%_berth_LDADD = core/libberth.la sdk/base/libbase.la
+%C%_berth_LDADD = core/libberth.la sdk/base/libjson.la sdk/base/libbase.la
 
 # Prints what is made of the tables: the man page's source (see docs/local.mk) and completion.
 noinst_PROGRAMS += %D%/mkmanual
@@ -44,13 +44,13 @@ TESTS += %D%/tests/weight.sh $(CLI_PROCESS_TESTS)
 EXTRA_DIST += %D%/tests/weight.sh
 %C%_tests_front_fake_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
 %C%_tests_front_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
-%C%_tests_front_fake_LDADD = $(TEST_LIBS)
+%C%_tests_front_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_ending_fake_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
 %C%_tests_ending_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
-%C%_tests_ending_fake_LDADD = $(TEST_LIBS)
+%C%_tests_ending_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_front_ns_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
 %C%_tests_front_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
-%C%_tests_front_ns_LDADD = $(TEST_LIBS)
+%C%_tests_front_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_ending_ns_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
 %C%_tests_ending_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
-%C%_tests_ending_ns_LDADD = $(TEST_LIBS)
+%C%_tests_ending_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)

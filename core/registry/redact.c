@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/base/json.h"
+#include "sdk/base/base64.h"
 
 struct berth_spelling
 {

@@ -8,7 +8,7 @@ backend_LTLIBRARIES += %D%/berth-backend-fake.la
 	%D%/snapshots.c %D%/spec.c %D%/state.c %D%/tree.c %D%/tree.h %D%/usage.c %D%/words.c %D%/words.h \
 	%D%/workspace.c %D%/workspace.h
 %C%_berth_backend_fake_la_LDFLAGS = -module $(BACKEND_LDFLAGS)
-%C%_berth_backend_fake_la_LIBADD = sdk/archive/libarchiveio.la sdk/base/libbase.la
+%C%_berth_backend_fake_la_LIBADD = sdk/archive/libarchiveio.la sdk/base/libjson.la sdk/base/libbase.la
 EXTRA_%C%_berth_backend_fake_la_DEPENDENCIES = $(BACKEND_MAP)
 
 check_LTLIBRARIES += %D%/tests/libhost.la

@@ -1,6 +1,7 @@
-#include "sdk/base/json.h"
+#include "sdk/base/base64.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

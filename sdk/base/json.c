@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 
+#include "sdk/base/base64.h"
 #include "sdk/base/jsonscan.h"
 #include "sdk/base/string.h"
 

@@ -98,8 +98,4 @@ berth_json_cleanup (struct berth_json **value)
   berth_json_free (*value);
 }
 
-/* Base64 with padding; decoding takes nothing else.  0, or -1 with errno. */
-int berth_base64_encode (const void *bytes, size_t size, struct berth_buffer *text);
-int berth_base64_decode (const char *text, size_t size, struct berth_buffer *bytes);
-
 #endif

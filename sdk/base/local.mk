@@ -5,10 +5,13 @@ BASE_AGENT_SOURCES = %D%/buffer.c %D%/buffer.h %D%/bytes.h %D%/cleanup.h %D%/clo
 	%D%/string.c %D%/string.h %D%/tree.c
 
 noinst_LTLIBRARIES += %D%/libbase.la
-%C%_libbase_la_SOURCES = $(BASE_AGENT_SOURCES) %D%/base64.c %D%/json.c %D%/json.h %D%/jsonscan.c %D%/jsonscan.h \
-	%D%/nearest.c %D%/nearest.h
-%C%_libbase_la_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-%C%_libbase_la_LIBADD = $(JSON_LIBS)
+%C%_libbase_la_SOURCES = $(BASE_AGENT_SOURCES) %D%/base64.c %D%/base64.h %D%/nearest.c %D%/nearest.h
+
+# Apart, so that only what speaks JSON needs json-c.
+noinst_LTLIBRARIES += %D%/libjson.la
+%C%_libjson_la_SOURCES = %D%/json.c %D%/json.h %D%/jsonscan.c %D%/jsonscan.h
+%C%_libjson_la_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
+%C%_libjson_la_LIBADD = $(JSON_LIBS)
 
 check_LTLIBRARIES += %D%/tests/librunner.la
 %C%_tests_librunner_la_SOURCES = %D%/tests/runner.c %D%/tests/runner.h
@@ -20,7 +23,7 @@ TESTS += $(BASE_TESTS)
 %C%_tests_clock_LDADD = $(TEST_LIBS)
 %C%_tests_fd_LDADD = $(TEST_LIBS)
 %C%_tests_fs_LDADD = $(TEST_LIBS)
-%C%_tests_json_LDADD = $(TEST_LIBS)
+%C%_tests_json_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_string_LDADD = $(TEST_LIBS)
 
 EXTRA_DIST += %D%/tests/runner.sh

@@ -1,3 +1,4 @@
+#include "sdk/base/base64.h"
 #include "sdk/base/json.h"
 
 #include <errno.h>
