@@ -271,6 +271,7 @@ run_role (struct child_setup *setup, int count, char **arguments)
   if (suite_open (&suite))
     role->run (&suite, count - 6, arguments + 6);
   fflush (stdout);
+  suite_boxes_forget (&suite);
   suite_close (&suite);
   place_free (&place);
   return suite.failed ? 1 : 0;

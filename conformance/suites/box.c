@@ -299,6 +299,18 @@ suite_boxes_end (struct suite_context *suite)
     }
 }
 
+void
+suite_boxes_forget (struct suite_context *suite)
+{
+  while (suite->boxes != NULL)
+    {
+      struct suite_box *box = suite->boxes;
+
+      suite->boxes = box->next;
+      free (box);
+    }
+}
+
 static int
 take_found (void *context, const struct berth_found *found)
 {

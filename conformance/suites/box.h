@@ -64,6 +64,8 @@ int suite_count (struct suite_context *suite, const struct suite_box *box);
 
 /* Destroys everything that the clause made; a sandbox that does not go is a failure. */
 void suite_boxes_end (struct suite_context *suite);
+/* Lets go of the boxes, and leaves the sandboxes as they are. */
+void suite_boxes_forget (struct suite_context *suite);
 /* Destroys everything that list_ids tells, and says how much that was. */
 unsigned int suite_sweep (struct suite_context *suite);
 

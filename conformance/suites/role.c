@@ -94,7 +94,7 @@ suite_box_load (struct suite_context *suite, const char *text)
 {
   struct suite_box *box = suite_box_new (suite);
 
-  suite->boxes = box->next;
   suite_box_take (box, text);
+  box->made = false;
   return box;
 }

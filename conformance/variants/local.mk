@@ -11,7 +11,7 @@ check_LTLIBRARIES += %D%/libplain.la
 %C%_libplain_la_CPPFLAGS = $(AM_CPPFLAGS) -Dberth_backend_v1=plain_backend_v1
 %C%_libplain_la_LIBADD = $(AGENTLINK_LIBS)
 
-$(VARIANT_BACKENDS): %D%/berth-backend-%.la: %D%/%.c %D%/variant.h %D%/libplain.la $(BACKEND_MAP)
+$(VARIANT_BACKENDS): %D%/berth-backend-%.la: %D%/%.c %D%/timeout.h %D%/variant.h %D%/libplain.la $(BACKEND_MAP)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC --mode=compile $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) \
 	  $(AM_CFLAGS) $(CFLAGS) -c -o %D%/$*.lo $(srcdir)/%D%/$*.c
 	$(AM_V_CCLD)$(LIBTOOL) $(AM_V_lt) --tag=CC --mode=link $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -module \
@@ -20,4 +20,4 @@ $(VARIANT_BACKENDS): %D%/berth-backend-%.la: %D%/%.c %D%/variant.h %D%/libplain.
 check_DATA += $(VARIANT_BACKENDS)
 CLEANFILES += $(VARIANT_BACKENDS) $(VARIANTS:%=%D%/%.lo) $(VARIANTS:%=%D%/%.o)
 TESTS += %D%/check
-EXTRA_DIST += %D%/check %D%/expected %D%/variant.h $(VARIANTS:%=%D%/%.c)
+EXTRA_DIST += %D%/check %D%/expected %D%/timeout.h %D%/variant.h $(VARIANTS:%=%D%/%.c)
