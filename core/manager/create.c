@@ -257,7 +257,8 @@ prepare (struct creation *creation, const struct berth_create_options *options, 
   struct berth_host *host = creation->host;
 
   if (berth_wish_make (host, options, &creation->wish, error) != 0
-      || berth_registry_instance (host->registry, creation->wish.options.backend, "--backend", &creation->instance, error)
+      || berth_registry_instance (host->registry, creation->wish.options.backend,
+                                  creation->wish.options.backend != NULL ? "--backend" : NULL, &creation->instance, error)
              != 0)
     return -1;
   if (creation->wish.network.rules.count > 0
