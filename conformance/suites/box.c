@@ -26,6 +26,15 @@ suite_box_new (struct suite_context *suite)
   return box;
 }
 
+struct suite_box *
+suite_box_named (struct suite_context *suite, const char *native_id)
+{
+  struct suite_box *box = suite_box_new (suite);
+
+  snprintf (box->native_id, sizeof box->native_id, "%s", native_id);
+  return box;
+}
+
 void
 suite_plan_init (struct suite_plan *plan, const struct suite_box *box)
 {

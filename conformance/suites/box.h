@@ -5,6 +5,9 @@
 #include "conformance/suites/call.h"
 
 #define SUITE_ID_SIZE 64
+/* Ids that nobody has: a well-made one, and two that can be none. */
+#define SUITE_UNKNOWN_ID "sb-22222222222222222222.9"
+#define SUITE_IMPOSSIBLE_IDS SUITE_UNKNOWN_ID, "../../etc", "no/such:thing"
 
 struct suite_box
 {
@@ -40,6 +43,8 @@ struct suite_plan
 
 /* A box with ids of its own; nothing is made yet.  It belongs to the clause. */
 struct suite_box *suite_box_new (struct suite_context *suite);
+/* A box that names what was never made. */
+struct suite_box *suite_box_named (struct suite_context *suite, const char *native_id);
 /* What a host asks when its user asks for nothing: limits and policy as defaults, no `must`. */
 void suite_plan_init (struct suite_plan *plan, const struct suite_box *box);
 

@@ -83,7 +83,7 @@ suite_l19 (struct suite_context *suite)
   check_end (suite, "shortened", &expiry, 90000);
   SUITE_CHECK_CODE (suite, "expires_at of an endless one", read_end (endless, &expiry), 0);
   SUITE_CHECK (suite, expiry.kind == BERTH_EXPIRES_NEVER, "made without an end, and its kind is %u", expiry.kind);
-  strcpy (unknown->native_id, "sb-22222222222222222222.9");
+  strcpy (unknown->native_id, SUITE_UNKNOWN_ID);
   SUITE_CHECK_CODE (suite, "expires_at of an unknown one", read_end (unknown, &expiry), BERTH_E_SANDBOX_NOT_FOUND);
   SUITE_CHECK_CODE (suite, "renew of an unknown one", renew (unknown, 1000, &expiry), BERTH_E_SANDBOX_NOT_FOUND);
 }

@@ -163,6 +163,6 @@ suite_l23 (struct suite_context *suite)
                "the same pages in another order");
   SUITE_CHECK_CODE (suite, "describe", describe (boxes[2], &first), 0);
   SUITE_CHECK (suite, first.count == 1 && strcmp (first.ids[0], boxes[2]->native_id) == 0, "describe told another");
-  strcpy (unknown->native_id, "sb-22222222222222222222.9");
+  strcpy (unknown->native_id, SUITE_UNKNOWN_ID);
   SUITE_CHECK_CODE (suite, "describe of an unknown one", describe (unknown, &first), BERTH_E_SANDBOX_NOT_FOUND);
 }

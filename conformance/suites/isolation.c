@@ -233,9 +233,9 @@ i05 (struct suite_context *suite)
   check_error (suite, "read", &box->error, "no-such-file");
   suite_list_files (box, SUITE_WORKSPACE "/no-such-folder", NULL, NULL, NULL);
   check_error (suite, "list", &box->error, "no-such-folder");
-  strcpy (unknown->native_id, "sb-22222222222222222222.9");
+  strcpy (unknown->native_id, SUITE_UNKNOWN_ID);
   suite_box_connect (unknown, NULL, &unknown->handle);
-  check_error (suite, "connect", &unknown->error, "sb-22222222222222222222.9");
+  check_error (suite, "connect", &unknown->error, SUITE_UNKNOWN_ID);
   unknown->native_id[0] = '\0';
   if ((suite->backend->flags & BERTH_BACKEND_EXECUTES_NOTHING) != 0)
     return;

@@ -1,8 +1,8 @@
-/* L: making, finding, keeping and ending sandboxes.  Limits stand in limits.c. */
+/* L: making, finding, keeping and ending sandboxes.  Limits stand in limits.c, other processes in
+ * survival.c, many at once in crowd.c. */
 #include "conformance/suites/lifecycle.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -12,19 +12,6 @@
 #include "conformance/suites/run.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/string.h"
-
-#define NOBODY_HAS_IT "sb-22222222222222222222.9"
-#define IMPOSSIBLE "../../etc"
-
-/* A box that names what was never made. */
-static struct suite_box *
-box_named (struct suite_context *suite, const char *native_id)
-{
-  struct suite_box *box = suite_box_new (suite);
-
-  snprintf (box->native_id, sizeof box->native_id, "%s", native_id);
-  return box;
-}
 
 /* ---- L01 to L03 ---- */
 
@@ -268,176 +255,12 @@ l18 (struct suite_context *suite)
   SUITE_CHECK (suite, cancelled > 0, "no create was cancelled, not even at once");
 }
 
-/* ---- L07, L12, L26, L27: other processes ---- */
-
-static void
-role_create (struct suite_context *suite, int count, char **arguments)
-{
-  struct suite_box *box = suite_box_make (suite);
-  BERTH_AUTO_FREE char *saved = suite_box_save (box);
-
-  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/mark", "made elsewhere"), 0);
-  printf ("%s", saved);
-  fflush (stdout);
-  if (count > 0 && strcmp (arguments[0], "killed") == 0)
-    kill (getpid (), SIGKILL);
-  suite_box_release (box, box->handle);
-}
-
-/* Prints what /workspace/mark holds. */
-static void
-role_connect (struct suite_context *suite, int count, char **arguments)
-{
-  BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 };
-  struct suite_box *box;
-
-  if (count < 1)
-    return;
-  box = suite_box_load (suite, arguments[0]);
-  SUITE_CHECK_CODE (suite, "connect", suite_box_connect (box, NULL, &box->handle), 0);
-  if (box->handle == NULL)
-    return;
-  SUITE_CHECK_CODE (suite, "read", suite_read (box, SUITE_WORKSPACE "/mark", &bytes), 0);
-  printf ("%s", berth_buffer_string (&bytes));
-  suite_box_release (box, box->handle);
-}
-
-static void
-print_and_die (struct suite_box *box)
-{
-  BERTH_AUTO_FREE char *saved = suite_box_save (box);
-
-  printf ("%s", saved);
-  fflush (stdout);
-  kill (getpid (), SIGKILL);
-}
-
-/* Dies with the id on its disk and nothing else known. */
-static void
-role_die_in_create (struct suite_context *suite, int count, char **arguments)
-{
-  struct suite_box *box = suite_box_new (suite);
-  struct suite_plan plan;
-
-  (void) count;
-  (void) arguments;
-  suite_plan_init (&plan, box);
-  box->on_created = print_and_die;
-  suite_box_create (box, &plan.spec);
-}
-
-static int64_t
-remaining (struct suite_box *box)
-{
-  struct suite_context *suite = box->suite;
-  struct berth_native native = suite_box_native (box);
-  struct berth_expiry expiry = { 0 };
-  struct suite_call call;
-  struct berth_call *made = suite_call_begin (&call, suite, native.id, NULL, 0);
-  uint32_t code = suite_call_end (&call, suite->backend->expiry->expires_at (made, suite->state, &native, &expiry),
-                                  &box->error);
-
-  SUITE_CHECK (suite, code == 0, "expires_at: %s: %s", suite_code_name (code), box->error.message);
-  return expiry.kind == BERTH_EXPIRES_AT ? expiry.remaining_ms : INT64_MAX;
-}
-
-static void
-l07 (struct suite_context *suite)
-{
-  bool expiry = (berth_instance_capabilities (suite->instance) & BERTH_CAP_EXPIRY) != 0;
-  BERTH_AUTO_BUFFER struct berth_buffer printed = { 0 };
-  struct suite_box *box = suite_box_make (suite);
-  BERTH_AUTO_FREE char *saved = suite_box_save (box);
-  const char *const arguments[] = { saved, NULL };
-  int64_t before = expiry ? remaining (box) : 0;
-
-  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/mark", "the same one"), 0);
-  SUITE_CHECK (suite, suite_role_run (suite, "connect", arguments, &printed) == 0, "the other process failed");
-  SUITE_CHECK (suite, strcmp (berth_buffer_string (&printed), "the same one") == 0, "the other process read \"%s\"",
-               berth_buffer_string (&printed));
-  if (expiry)
-    SUITE_CHECK (suite, before == INT64_MAX ? remaining (box) == INT64_MAX : remaining (box) <= before,
-                 "connect moved the end");
-}
-
-static void
-l07_unknown (struct suite_context *suite)
-{
-  static const char *const ids[] = { NOBODY_HAS_IT, IMPOSSIBLE, "no/such:thing" };
-
-  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-    {
-      struct suite_box *box = box_named (suite, ids[i]);
-
-      SUITE_CHECK_CODE (suite, ids[i], suite_box_connect (box, NULL, &box->handle), BERTH_E_SANDBOX_NOT_FOUND);
-      SUITE_CHECK (suite, box->handle == NULL || suite_count (suite, NULL) == 0, "a handle on nothing");
-    }
-  SUITE_CHECK (suite, suite_count (suite, NULL) == 0, "connect to an unknown id made something");
-}
-
-static void
-check_survivor (struct suite_context *suite, const char *how, int status)
-{
-  BERTH_AUTO_BUFFER struct berth_buffer printed = { 0 };
-  BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 };
-  const char *const arguments[] = { how, NULL };
-  struct suite_box *box = suite_box_new (suite);
-
-  SUITE_CHECK (suite, suite_role_run (suite, "create", arguments, &printed) == status, "the maker did not end as told");
-  suite_box_take (box, berth_buffer_string (&printed));
-  SUITE_CHECK (suite, suite_box_is_running (box) == 1, "maker %s: is_running does not say 1", how);
-  SUITE_REQUIRE (suite, suite_box_connect (box, NULL, &box->handle) == 0, "maker %s: connect: %s", how,
-                 box->error.message);
-  SUITE_CHECK_CODE (suite, how, suite_read (box, SUITE_WORKSPACE "/mark", &bytes), 0);
-  SUITE_CHECK (suite, strcmp (berth_buffer_string (&bytes), "made elsewhere") == 0, "maker %s: its file is lost", how);
-}
-
-static void
-l12 (struct suite_context *suite)
-{
-  check_survivor (suite, "ended", 0);
-  check_survivor (suite, "killed", 128 + SIGKILL);
-}
-
-static void
-l26 (struct suite_context *suite)
-{
-  struct suite_box *box = suite_box_make (suite);
-
-  for (int round = 0; round < 2; round++)
-    {
-      suite_box_release (box, box->handle);
-      box->handle = NULL;
-      SUITE_CHECK (suite, suite_box_is_running (box) == 1, "not running after release %d", round + 1);
-      SUITE_REQUIRE (suite, suite_box_connect (box, NULL, &box->handle) == 0, "connect after release %d: %s", round + 1,
-                     box->error.message);
-      SUITE_CHECK_CODE (suite, "write after release", suite_write_text (box, SUITE_WORKSPACE "/a", "x"), 0);
-    }
-}
-
-static void
-l27 (struct suite_context *suite)
-{
-  BERTH_AUTO_BUFFER struct berth_buffer printed = { 0 };
-  const char *const arguments[] = { NULL };
-  struct suite_box *box = suite_box_new (suite);
-  uint32_t verdict = 0;
-
-  SUITE_CHECK (suite, suite_role_run (suite, "die-in-create", arguments, &printed) == 128 + SIGKILL,
-               "the maker did not die in `created`");
-  suite_box_take (box, berth_buffer_string (&printed));
-  SUITE_CHECK (suite, suite_count (suite, NULL) <= 1, "more than the half-made one is listed");
-  SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, false, &verdict), 0);
-  SUITE_CHECK (suite, verdict == BERTH_GONE, "destroy of the half-made one: verdict %u", verdict);
-  suite_check_gone (suite, suite->tag, 1000, "a create that was killed");
-}
-
 /* ---- L08 to L11 ---- */
 
 static void
 l08 (struct suite_context *suite)
 {
-  static const char *const unknown[] = { NOBODY_HAS_IT, IMPOSSIBLE };
+  static const char *const unknown[] = { SUITE_IMPOSSIBLE_IDS };
   struct suite_box *box = suite_box_make (suite);
   uint32_t verdict = 0;
 
@@ -451,7 +274,7 @@ l08 (struct suite_context *suite)
     }
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
     {
-      SUITE_CHECK_CODE (suite, unknown[i], suite_box_destroy (box_named (suite, unknown[i]), false, &verdict), 0);
+      SUITE_CHECK_CODE (suite, unknown[i], suite_box_destroy (suite_box_named (suite, unknown[i]), false, &verdict), 0);
       SUITE_CHECK (suite, verdict == BERTH_GONE, "destroy of %s: verdict %u", unknown[i], verdict);
     }
 }
@@ -492,7 +315,7 @@ l09_probe (struct suite_context *suite)
   SUITE_CHECK (suite, probe (box) == BERTH_PRESENT, "probe does not see a running sandbox");
   SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, false, &verdict), 0);
   SUITE_CHECK (suite, verdict != BERTH_GONE || probe (box) == BERTH_ABSENT, "destroy said GONE, probe sees it");
-  SUITE_CHECK (suite, probe (box_named (suite, NOBODY_HAS_IT)) == BERTH_ABSENT, "probe sees what nobody made");
+  SUITE_CHECK (suite, probe (suite_box_named (suite, SUITE_UNKNOWN_ID)) == BERTH_ABSENT, "probe sees what nobody made");
 }
 
 struct labels
@@ -564,7 +387,7 @@ l10_others (struct suite_context *suite)
 static void
 l11 (struct suite_context *suite)
 {
-  static const char *const ids[] = { NOBODY_HAS_IT, IMPOSSIBLE, "no/such:thing" };
+  static const char *const ids[] = { SUITE_IMPOSSIBLE_IDS };
   struct suite_box *box = suite_box_make (suite);
 
   SUITE_CHECK (suite, suite_box_is_running (box) == 1, "is_running does not say 1");
@@ -572,121 +395,9 @@ l11 (struct suite_context *suite)
   SUITE_CHECK (suite, suite_box_is_running (box) == 0, "a destroyed one: %d", suite_box_is_running (box));
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
     {
-      struct suite_box *unknown = box_named (suite, ids[i]);
+      struct suite_box *unknown = suite_box_named (suite, ids[i]);
 
       SUITE_CHECK (suite, suite_box_is_running (unknown) == 0, "%s: %d", ids[i], suite_box_is_running (unknown));
-    }
-}
-
-/* ---- L13, L14: many things at once ---- */
-
-static int64_t
-endless (void *context, void *bytes, size_t size)
-{
-  (void) context;
-  berth_clock_sleep_ms (1);
-  memset (bytes, 'x', size);
-  return (int64_t) size;
-}
-
-struct writer
-{
-  struct suite_box *box;
-  uint32_t code;
-};
-
-static void *
-write_endlessly (void *context)
-{
-  struct writer *writer = context;
-  struct berth_change how = suite_change (0);
-  struct berth_source source
-      = { .struct_size = sizeof source, .size = BERTH_UNKNOWN_SIZE, .read = endless };
-  struct suite_call call;
-  struct berth_call *made = suite_call_begin (&call, writer->box->suite, writer->box->native_id, NULL, 0);
-
-  writer->code = suite_call_end (&call,
-                                 writer->box->suite->backend->files->write (
-                                     made, writer->box->handle, SUITE_WORKSPACE "/endless", &how, &source),
-                                 NULL);
-  return NULL;
-}
-
-static void
-l13 (struct suite_context *suite)
-{
-  struct suite_box *box = suite_box_make (suite);
-  struct suite_job jobs[2] = { { .command = { .deadline_ms = 20000 } },
-                               { .command = { .deadline_ms = 20000, .discard = true } } };
-  struct writer writer = { .box = box };
-  int64_t started;
-  pthread_t thread;
-
-  suite_job_start (&jobs[0], box, "sleep 1000");
-  suite_job_start (&jobs[1], box, "while :; do echo on and on; done");
-  SUITE_REQUIRE (suite, pthread_create (&thread, NULL, write_endlessly, &writer) == 0, "no thread");
-  berth_clock_sleep_ms (500);
-  started = berth_clock_monotonic_ms ();
-  SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, true, NULL), 0);
-  for (int i = 0; i < 2; i++)
-    {
-      suite_job_join (&jobs[i]);
-      SUITE_CHECK (suite, jobs[i].ran.code != 0 && jobs[i].ran.exits == 0, "command %d: %s", i,
-                   suite_ran_text (&jobs[i].ran));
-      SUITE_CHECK_CODE (suite, "command", jobs[i].ran.code, BERTH_E_SANDBOX_NOT_FOUND, BERTH_E_UNREACHABLE);
-      suite_ran_free (&jobs[i].ran);
-    }
-  pthread_join (thread, NULL);
-  SUITE_CHECK_CODE (suite, "write", writer.code, BERTH_E_SANDBOX_NOT_FOUND, BERTH_E_UNREACHABLE);
-  SUITE_CHECK (suite, berth_clock_monotonic_ms () - started < 5000, "calls went on for %lld ms",
-               (long long) (berth_clock_monotonic_ms () - started));
-  suite_check_gone (suite, box->sandbox_id, 2000, "destroy");
-}
-
-#define AT_ONCE 20
-
-struct maker
-{
-  struct suite_box *box;
-  uint32_t code;
-  uint32_t wrote;
-};
-
-static void *
-make_one (void *context)
-{
-  struct maker *maker = context;
-  struct suite_plan plan;
-
-  suite_plan_init (&plan, maker->box);
-  maker->code = suite_box_create (maker->box, &plan.spec);
-  if (maker->code == 0)
-    maker->wrote = suite_write_text (maker->box, SUITE_WORKSPACE "/id", maker->box->sandbox_id);
-  return NULL;
-}
-
-static void
-l14 (struct suite_context *suite)
-{
-  struct maker makers[AT_ONCE] = { { 0 } };
-  pthread_t threads[AT_ONCE];
-
-  for (int i = 0; i < AT_ONCE; i++)
-    makers[i].box = suite_box_new (suite);
-  for (int i = 0; i < AT_ONCE; i++)
-    SUITE_REQUIRE (suite, pthread_create (&threads[i], NULL, make_one, &makers[i]) == 0, "no thread");
-  for (int i = 0; i < AT_ONCE; i++)
-    pthread_join (threads[i], NULL);
-  SUITE_CHECK (suite, suite_count (suite, NULL) == AT_ONCE, "%d were made, %d are listed", AT_ONCE,
-               suite_count (suite, NULL));
-  for (int i = 0; i < AT_ONCE; i++)
-    {
-      SUITE_CHECK (suite, makers[i].code == 0 && makers[i].wrote == 0, "create %d of %d at once: %s: %s", i, AT_ONCE,
-                   suite_code_name (makers[i].code != 0 ? makers[i].code : makers[i].wrote),
-                   makers[i].box->error.message);
-      if (makers[i].code == 0)
-        suite_check_content (makers[i].box, SUITE_WORKSPACE "/id", makers[i].box->sandbox_id,
-                             strlen (makers[i].box->sandbox_id));
     }
 }
 
@@ -700,32 +411,32 @@ static const struct suite_clause clauses[] = {
   { .id = "L06", .title = "a create that its sink refuses leaves nothing", .run = l06_sinks },
   { .id = "L06-steps", .title = "a create that fails at step 1, 2, 3 leaves nothing", .flags = SUITE_SLOW, .seconds = 60, .run = l06_steps },
   { .id = "L06-agent", .title = "a create without its agent leaves nothing", .run = l06_agent },
-  { .id = "L07", .title = "connect from another process reaches the same sandbox", .run = l07 },
-  { .id = "L07-unknown", .title = "connect to an unknown id is SANDBOX_NOT_FOUND", .run = l07_unknown },
+  { .id = "L07", .title = "connect from another process reaches the same sandbox", .run = suite_l07 },
+  { .id = "L07-unknown", .title = "connect to an unknown id is SANDBOX_NOT_FOUND", .run = suite_l07_unknown },
   { .id = "L08", .title = "destroy removes all of it; a second and an unknown one succeed", .run = l08 },
   { .id = "L09", .title = "destroy says GONE only when it is", .run = l09 },
   { .id = "L09-probe", .title = "probe agrees with destroy", .needs = BERTH_CAP_PROBE, .run = l09_probe },
   { .id = "L10", .title = "list_ids tells every sandbox with its labels", .run = l10 },
   { .id = "L10-others", .title = "list_ids tells nothing of another installation", .run = l10_others },
   { .id = "L11", .title = "is_running is false for unknown and ended ids", .run = l11 },
-  { .id = "L12", .title = "a sandbox survives the process that made it", .run = l12 },
-  { .id = "L13", .title = "destroy in the middle of everything ends everything", .flags = SUITE_PROGRAM, .run = l13 },
-  { .id = "L14", .title = "20 creates at once all succeed", .flags = SUITE_SLOW, .seconds = 60, .run = l14 },
+  { .id = "L12", .title = "a sandbox survives the process that made it", .run = suite_l12 },
+  { .id = "L13", .title = "destroy in the middle of everything ends everything", .flags = SUITE_PROGRAM, .run = suite_l13 },
+  { .id = "L14", .title = "20 creates at once all succeed", .flags = SUITE_SLOW, .seconds = 60, .run = suite_l14 },
   { .id = "L15", .title = "the workload harms neither the agent nor its limits", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_l15 },
   { .id = "L17", .title = "labels of every legal form come back as stored", .run = suite_l17 },
   { .id = "L18", .title = "a create that is cancelled leaves nothing", .flags = SUITE_SLOW, .seconds = 60, .run = l18 },
   { .id = "L19", .title = "renew moves the end, expires_at tells it", .needs = BERTH_CAP_EXPIRY, .run = suite_l19 },
   { .id = "L19-end", .title = "the backend ends it by itself", .flags = SUITE_SLOW, .needs = BERTH_CAP_EXPIRY, .seconds = 60, .run = suite_l19_end },
   { .id = "L23", .title = "pages are complete and stable", .needs = BERTH_CAP_INVENTORY, .run = suite_l23 },
-  { .id = "L26", .title = "after release the sandbox still runs", .run = l26 },
-  { .id = "L27", .title = "a crash after `created` loses nothing", .run = l27 },
+  { .id = "L26", .title = "after release the sandbox still runs", .run = suite_l26 },
+  { .id = "L27", .title = "a crash after `created` loses nothing", .run = suite_l27 },
   { .id = NULL },
 };
 
 static const struct suite_role roles[] = {
-  { "create", role_create },
-  { "connect", role_connect },
-  { "die-in-create", role_die_in_create },
+  { "create", suite_role_create },
+  { "connect", suite_role_connect },
+  { "die-in-create", suite_role_die_in_create },
   { NULL, NULL },
 };
 

@@ -4,6 +4,21 @@
 
 #include "conformance/suites/suite.h"
 
+/* survival.c */
+void suite_l07 (struct suite_context *suite);
+void suite_l07_unknown (struct suite_context *suite);
+void suite_l12 (struct suite_context *suite);
+void suite_l26 (struct suite_context *suite);
+void suite_l27 (struct suite_context *suite);
+void suite_role_create (struct suite_context *suite, int count, char **arguments);
+void suite_role_connect (struct suite_context *suite, int count, char **arguments);
+void suite_role_die_in_create (struct suite_context *suite, int count, char **arguments);
+
+/* crowd.c */
+void suite_l13 (struct suite_context *suite);
+void suite_l14 (struct suite_context *suite);
+
+/* limits.c, workload.c, inventory.c, expiry.c */
 void suite_l04 (struct suite_context *suite);
 void suite_l05 (struct suite_context *suite);
 void suite_l15 (struct suite_context *suite);
