@@ -243,11 +243,11 @@ the_loopback_is_up_and_alone (void)
   if (!guest_alone (&host, &guest, NULL))
     return;
   assert_output (&guest,
-                 "python3 -c \"import socket,threading\n"
-                 "s=socket.socket();s.bind(('127.0.0.1',0));s.listen(1)\n"
-                 "c=socket.create_connection(s.getsockname(),2);print('own')\n"
-                 "try: socket.create_connection(('192.0.2.1',80),2);print('out')\n"
-                 "except OSError as e: print(e.errno)\"",
+                 "perl -e 'use Socket;"
+                 " socket (my $l, AF_INET, SOCK_STREAM, 0); bind ($l, sockaddr_in (0, INADDR_LOOPBACK)) && listen ($l, 1) or die;"
+                 " socket (my $c, AF_INET, SOCK_STREAM, 0); connect ($c, getsockname ($l)) && print \"own\\n\";"
+                 " socket (my $o, AF_INET, SOCK_STREAM, 0);"
+                 " print connect ($o, sockaddr_in (80, inet_aton (\"192.0.2.1\"))) ? \"out\" : $! + 0'",
                  "own\n101");
   guest_alone_end (&host, &guest);
 }

@@ -311,7 +311,7 @@ test_state (void)
   check_output (&agent, &run, "grep -E 'Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n'",
                 "SigBlk:0000000000000000SigIgn:0000000000000000CapInh:0000000000000000CapPrm:0000000000000000"
                 "CapEff:0000000000000000CapBnd:0000000000000000CapAmb:0000000000000000NoNewPrivs:1");
-  check_output (&agent, NULL, "readlink /proc/self/fd/0; test \"$(ps -o sid= -p $$)\" -eq $$ && echo leader",
+  check_output (&agent, NULL, "readlink /proc/self/fd/0; test \"$(cut -d ' ' -f 6 /proc/$$/stat)\" -eq $$ && echo leader",
                 "/dev/null\nleader\n");
   agent_stop (&agent);
 }
