@@ -66,6 +66,18 @@ static const struct berth_expiry_ops expiry = {
   .expires_at = ns_expires_at,
 };
 
+static const struct berth_pause_ops pause_group = {
+  .struct_size = sizeof pause_group,
+  .pause = ns_pause,
+  .resume = ns_resume,
+};
+
+static const struct berth_restart_ops restart = {
+  .struct_size = sizeof restart,
+  .stop = ns_stop,
+  .start = ns_start,
+};
+
 static const struct berth_claim claims[] = {
   { .when = "always", .tier = BERTH_TIER_CONTAINER },
 };
@@ -86,6 +98,8 @@ static const struct berth_backend backend = {
   .probe = &probe,
   .inventory = &inventory,
   .expiry = &expiry,
+  .pause = &pause_group,
+  .restart = &restart,
 };
 
 const struct berth_backend *

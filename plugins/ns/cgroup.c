@@ -23,16 +23,30 @@
 /* ---- what there is ---- */
 
 static int
-add_hierarchy (struct ns_hierarchies *out, int version, const char *mount, uint64_t limits)
+add_hierarchy (struct ns_hierarchies *out, int version, const char *mount, uint64_t limits, bool freezes)
 {
   limits &= ~ns_hierarchies_limits (out);
-  if (limits == 0 || out->count == NS_CGROUP_MAX)
+  if ((limits == 0 && !freezes) || out->count == NS_CGROUP_MAX)
     return 0;
   if ((out->mount[out->count] = strdup (mount)) == NULL)
     return -1;
+  out->versions[out->count] = version;
+  out->freezes[out->count] = freezes;
   out->limits[out->count++] = limits;
-  out->version = version;
+  if (limits != 0)
+    out->version = version;
   return 0;
+}
+
+/* Of v2 any hierarchy can freeze, with controllers or without, and what is frozen there can be
+ * killed: it is taken before the freezer of v1. */
+static bool
+can_freeze (const struct ns_hierarchies *out, int version, const char *mount, const char *options)
+{
+  for (int i = 0; i < out->count; i++)
+    if (out->freezes[i])
+      return false;
+  return (version == 2 || ns_cgroup_v1_has (options, "freezer")) && access (mount, W_OK) == 0;
 }
 
 /* "36 35 98:0 /root /mount/point options - type source superoptions" */
@@ -57,7 +71,8 @@ read_line (struct ns_hierarchies *out, char *line, int version)
   if (mount == NULL || strchr (mount, '\\') != NULL)
     return 0;
   return add_hierarchy (out, version, mount,
-                        version == 2 ? ns_cgroup_v2_limits (mount) : ns_cgroup_v1_limits (mount, options));
+                        version == 2 ? ns_cgroup_v2_limits (mount) : ns_cgroup_v1_limits (mount, options),
+                        can_freeze (out, version, mount, options));
 }
 
 static int
@@ -83,7 +98,7 @@ ns_hierarchies_find (struct ns_hierarchies *out)
       || read_mounts (out, berth_buffer_string (&text), 2) < 0)
     return -1;
   /* A cgroup2 mount beside the controllers of v1 has none itself. */
-  return out->count > 0 ? 0 : read_mounts (out, berth_buffer_string (&text), 1);
+  return ns_hierarchies_limits (out) != 0 ? 0 : read_mounts (out, berth_buffer_string (&text), 1);
 }
 
 void
@@ -101,6 +116,15 @@ ns_hierarchies_limits (const struct ns_hierarchies *hierarchies)
   for (int i = 0; i < hierarchies->count; i++)
     all |= hierarchies->limits[i];
   return all;
+}
+
+bool
+ns_hierarchies_freeze (const struct ns_hierarchies *hierarchies)
+{
+  for (int i = 0; i < hierarchies->count; i++)
+    if (hierarchies->freezes[i])
+      return true;
+  return false;
 }
 
 bool
@@ -144,7 +168,7 @@ make_directory (int mount, const char *name, const struct ns_hierarchies *hierar
         return -1;
       BERTH_AUTO_FD int parent = openat (mount, PARENT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if (parent >= 0
-          && (hierarchies->version != 2 || ns_cgroup_v2_delegate (parent, hierarchies->limits[index]) == 0)
+          && (hierarchies->versions[index] != 2 || ns_cgroup_v2_delegate (parent, hierarchies->limits[index]) == 0)
           && mkdirat (parent, name, 0755) == 0)
         return openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if ((errno != ENOENT && errno != ENODEV) || tries == REMOVE_TRIES)
@@ -159,20 +183,21 @@ make_one (const struct ns_hierarchies *hierarchies, int index, const char *name,
   BERTH_AUTO_FD int mount = open (hierarchies->mount[index], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   BERTH_AUTO_FD int directory = -1;
   uint64_t which = hierarchies->limits[index];
+  int version = hierarchies->versions[index];
 
   if (mount < 0
-      || (hierarchies->version == 2 && ns_cgroup_v2_delegate (mount, which) < 0)
+      || (version == 2 && ns_cgroup_v2_delegate (mount, which) < 0)
       || (directory = make_directory (mount, name, hierarchies, index)) < 0)
     return -1;
-  if (which & BERTH_SPEC_MEMORY)
-    {
-      out->out_of_memory
-          = berth_string_format ("%s/" PARENT "/%s/%s", hierarchies->mount[index], name,
-                                 hierarchies->version == 2 ? ns_cgroup_v2_counter : ns_cgroup_v1_counter);
-      if (out->out_of_memory == NULL)
-        return -1;
-    }
-  if (hierarchies->version == 2)
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/" PARENT "/%s", hierarchies->mount[index], name);
+  if (path == NULL
+      || (which & BERTH_SPEC_MEMORY
+          && (out->out_of_memory
+              = berth_string_format ("%s/%s", path, version == 2 ? ns_cgroup_v2_counter : ns_cgroup_v1_counter))
+                 == NULL)
+      || (hierarchies->freezes[index] && (out->freezer = ns_freezer_path (path, version)) == NULL))
+    return -1;
+  if (version == 2)
     {
       out->into = BERTH_STEAL_FD (directory);
       return ns_cgroup_v2_limit (out->into, which, limits);
@@ -208,6 +233,7 @@ ns_cgroup_free (struct ns_cgroup *cgroup)
   if (cgroup->into >= 0)
     close (cgroup->into);
   free (cgroup->out_of_memory);
+  free (cgroup->freezer);
   *cgroup = (struct ns_cgroup){ .into = -1 };
 }
 
@@ -264,7 +290,10 @@ remove_one (const char *mount, const char *name)
         return -1;
       BERTH_AUTO_FD int directory = openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if (directory >= 0)
-        kill_all (directory);
+        {
+          kill_all (directory);
+          berth_fs_write (directory, "freezer.state", "THAWED", 6); /* of v1; else it is not there */
+        }
       berth_clock_sleep_ms (tries == 0 ? 1 : REMOVE_PAUSE_MS);
     }
   rmdir (path); /* succeeds for the last sandbox of the machine */

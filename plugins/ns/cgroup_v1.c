@@ -12,8 +12,8 @@
 
 const char *const ns_cgroup_v1_counter = "memory.oom_control";
 
-static bool
-has_option (const char *options, const char *name)
+bool
+ns_cgroup_v1_has (const char *options, const char *name)
 {
   size_t size = strlen (name);
 
@@ -37,11 +37,11 @@ ns_cgroup_v1_limits (const char *mount, const char *options)
 {
   uint64_t limits = 0;
 
-  if (has_option (options, "memory") && memory_is_whole (mount))
+  if (ns_cgroup_v1_has (options, "memory") && memory_is_whole (mount))
     limits |= BERTH_SPEC_MEMORY;
-  if (has_option (options, "pids"))
+  if (ns_cgroup_v1_has (options, "pids"))
     limits |= BERTH_SPEC_PIDS;
-  if (has_option (options, "cpu"))
+  if (ns_cgroup_v1_has (options, "cpu"))
     limits |= BERTH_SPEC_CPU;
   return limits;
 }

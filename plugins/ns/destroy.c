@@ -15,9 +15,8 @@
 #define KILL_MS 5000 /* then the verdict is ACCEPTED */
 #define POLL_MS 100
 
-/* 1 once the agent is dead, and everything in its pid namespace with it; 0 not yet; -1 after fail. */
-static int
-kill_agent (struct berth_call *call, const struct ns_meta *meta)
+int
+ns_kill_agent (struct berth_call *call, const struct ns_meta *meta)
 {
   BERTH_AUTO_FD int agent = ns_meta_agent (meta);
   struct pollfd poll_fd = { .fd = agent, .events = POLLIN };
@@ -25,6 +24,7 @@ kill_agent (struct berth_call *call, const struct ns_meta *meta)
   if (agent < 0)
     return 1;
   syscall (SYS_pidfd_send_signal, agent, SIGKILL, NULL, 0);
+  ns_freezer_let_die (meta->freezer);
   for (int64_t end = berth_clock_monotonic_ms () + KILL_MS; berth_clock_monotonic_ms () < end;)
     {
       uint32_t code = call->services->cancelled (call);
@@ -82,7 +82,7 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
   if (cgroup == NULL || ns_hierarchies_find (&hierarchies) < 0)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot read /proc/self/mountinfo: %m");
   bool known = box >= 0 && ns_meta_read (box, &meta) == 0;
-  int dead = known ? kill_agent (call, &meta) : 1;
+  int dead = known ? ns_kill_agent (call, &meta) : 1;
   if (dead <= 0)
     {
       out->verdict = BERTH_ACCEPTED;
@@ -136,5 +136,5 @@ ns_is_running (struct berth_call *call, struct berth_state *state, const struct 
   if (ns_meta_read (box, &meta) < 0 || !meta.ready)
     return 0;
   BERTH_AUTO_FD int agent = ns_meta_agent (&meta);
-  return agent >= 0;
+  return agent >= 0 && !ns_freezer_is_closed (meta.freezer);
 }

@@ -135,6 +135,24 @@ refuse_unenforced (struct berth_call *call, uint64_t missing)
   return 0;
 }
 
+/* One that belongs to a connection ends with it, and secret values are not kept for a second time. */
+static bool
+can_restart (const struct berth_spec *spec)
+{
+  if (spec->asks & BERTH_SPEC_OWNED)
+    return false;
+  for (uint64_t i = 0; spec->asks & BERTH_SPEC_ENVIRONMENT && i < spec->environment_count; i++)
+    if (spec->environment[i].flags & BERTH_PAIR_SECRET)
+      return false;
+  return true;
+}
+
+int
+ns_still_enforced (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct ns_limits *limits)
+{
+  return refuse_unenforced (call, limits->enforced & CGROUP_SPEC & ~ns_hierarchies_limits (hierarchies));
+}
+
 int
 ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct berth_spec *spec,
             struct ns_limits *limits)
@@ -160,6 +178,11 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, c
   if (!(asks & BERTH_SPEC_FILE_SIZE))
     limits->enforced &= ~BERTH_SPEC_FILE_SIZE;
   limits->enforced |= ns_hierarchies_limits (hierarchies);
+  limits->capabilities = NS_CAPABILITIES;
+  if (!ns_hierarchies_freeze (hierarchies))
+    limits->capabilities &= ~BERTH_CAP_PAUSE;
+  if (!can_restart (spec))
+    limits->capabilities &= ~BERTH_CAP_RESTART;
   return refuse_unenforced (call, asks & spec->must & ~limits->enforced);
 }
 
@@ -171,7 +194,7 @@ ns_tell_effective (const struct ns_limits *limits, void *context,
   const struct berth_effective told = {
     .struct_size = sizeof told,
     .tier = BERTH_TIER_CONTAINER,
-    .capabilities = NS_CAPABILITIES,
+    .capabilities = limits->capabilities,
     .enforced = limits->enforced,
     .run_asks = BERTH_RUN_ENVIRONMENT | BERTH_RUN_WORKDIR | BERTH_RUN_USER | BERTH_RUN_TIMEOUT,
     .posture = BERTH_POSTURE_ALL,

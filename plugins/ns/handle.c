@@ -11,6 +11,14 @@ static int
 connect_agent (struct berth_call *call, void *context)
 {
   const struct berth_handle *handle = context;
+
+  /* It would take the connection and answer nothing. */
+  if (ns_freezer_is_closed (handle->freezer))
+    {
+      call->services->fail (call, BERTH_E_WRONG_STATE, "the sandbox %s is paused", handle->id);
+      call->services->hint (call, "resume it first");
+      return -1;
+    }
   int fd = agentlink_connect_unix (call, handle->socket);
 
   if (fd >= 0)
@@ -18,6 +26,12 @@ connect_agent (struct berth_call *call, void *context)
   BERTH_AUTO_FD int box = ns_box_open (handle->state, handle->id);
   if (box < 0 && errno == ENOENT)
     return call->services->fail (call, BERTH_E_SANDBOX_NOT_FOUND, "the sandbox %s is gone", handle->id);
+  NS_AUTO_META struct ns_meta meta = { 0 };
+  if (box >= 0 && ns_meta_read (box, &meta) == 0 && meta.ready && meta.pid == 0)
+    {
+      call->services->fail (call, BERTH_E_WRONG_STATE, "the sandbox %s is stopped", handle->id);
+      call->services->hint (call, "start it first");
+    }
   return -1;
 }
 
@@ -38,11 +52,12 @@ ns_release (struct berth_call *call, struct berth_handle *handle)
   free (handle->id);
   free (handle->socket);
   free (handle->out_of_memory);
+  free (handle->freezer);
   free (handle);
 }
 
 struct berth_handle *
-ns_handle_new (struct berth_call *call, const struct berth_state *state, const char *id, const char *out_of_memory)
+ns_handle_new (struct berth_call *call, const struct berth_state *state, const char *id, const struct ns_meta *meta)
 {
   struct berth_handle *handle = calloc (1, sizeof *handle);
 
@@ -52,11 +67,13 @@ ns_handle_new (struct berth_call *call, const struct berth_state *state, const c
       handle->state = state;
       handle->id = strdup (id);
       handle->socket = ns_box_socket (state, id);
-      handle->out_of_memory = out_of_memory != NULL ? strdup (out_of_memory) : NULL;
-      handle->kills = ns_cgroup_kills (out_of_memory);
+      handle->out_of_memory = meta->out_of_memory != NULL ? strdup (meta->out_of_memory) : NULL;
+      handle->freezer = meta->freezer != NULL ? strdup (meta->freezer) : NULL;
+      handle->kills = ns_cgroup_kills (meta->out_of_memory);
     }
   if (handle == NULL || handle->id == NULL || handle->socket == NULL
-      || (out_of_memory != NULL && handle->out_of_memory == NULL))
+      || (meta->out_of_memory != NULL && handle->out_of_memory == NULL)
+      || (meta->freezer != NULL && handle->freezer == NULL))
     {
       if (handle != NULL)
         ns_release (call, handle);
@@ -87,7 +104,7 @@ ns_connect (struct berth_call *call, struct berth_state *state, const struct ber
   if (ns_meta_read (box, &meta) < 0 || !meta.ready)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "the sandbox %s is only half made, or its record is damaged",
                                  native->id);
-  struct berth_handle *handle = ns_handle_new (call, state, native->id, meta.out_of_memory);
+  struct berth_handle *handle = ns_handle_new (call, state, native->id, &meta);
   if (handle == NULL)
     return -1;
   if (sink != NULL && ns_tell_effective (&meta.limits, sink->context, sink->effective) < 0)

@@ -72,7 +72,9 @@ life_of (const struct ns_meta *meta)
 
   if (!meta->ready)
     return BERTH_LIFE_FAILED;
-  return agent >= 0 ? BERTH_LIFE_RUNNING : BERTH_LIFE_STOPPED;
+  if (agent < 0)
+    return BERTH_LIFE_STOPPED;
+  return ns_freezer_is_closed (meta->freezer) ? BERTH_LIFE_PAUSED : BERTH_LIFE_RUNNING;
 }
 
 /* 0 when it is gone meanwhile, 1 told, -1 the sink's failure.  WITH_EXPIRY costs a question to

@@ -1,9 +1,9 @@
 # plugins/ns
 # automake wants to read -module itself, to take the name.
 backend_LTLIBRARIES += %D%/berth-backend-ns.la
-%C%_berth_backend_ns_la_SOURCES = %D%/accounts.c %D%/accounts.h %D%/backend.c %D%/box.c %D%/cgroup.c %D%/cgroup_v1.c \
-	%D%/cgroup_v2.c %D%/create.c %D%/destroy.c %D%/effective.c %D%/etc.c %D%/expiry.c %D%/handle.c \
-	%D%/ids.c %D%/inventory.c %D%/launch.c %D%/launch.h %D%/meta.c %D%/ns.h %D%/plan.c %D%/plan.h \
+%C%_berth_backend_ns_la_SOURCES = %D%/accounts.c %D%/accounts.h %D%/backend.c %D%/boot.c %D%/boot.h %D%/box.c %D%/cgroup.c %D%/cgroup_v1.c \
+	%D%/cgroup_v2.c %D%/create.c %D%/destroy.c %D%/effective.c %D%/etc.c %D%/expiry.c %D%/freezer.c %D%/handle.c \
+	%D%/ids.c %D%/inventory.c %D%/launch.c %D%/launch.h %D%/meta.c %D%/ns.h %D%/plan.c %D%/plan.h %D%/restart.c \
 	%D%/root.c %D%/seccomp.c %D%/settings.c %D%/syscalls.c %D%/syscalls.h
 %C%_berth_backend_ns_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
 %C%_berth_backend_ns_la_LDFLAGS = -module $(BACKEND_LDFLAGS)
@@ -11,8 +11,8 @@ backend_LTLIBRARIES += %D%/berth-backend-ns.la
 EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
 
 NS_TEST_SOURCES = %D%/tests/host.c %D%/tests/host.h
-check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine
-TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine
+check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart
+TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart
 %C%_tests_calls_SOURCES = %D%/tests/calls.c
 %C%_tests_calls_CFLAGS = -std=gnu17 -O1 -g $(WARNING_FLAGS)
 %C%_tests_isolation_SOURCES = %D%/tests/isolation.c $(NS_TEST_SOURCES)
@@ -21,6 +21,10 @@ TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine
 %C%_tests_life_LDADD = $(TEST_LIBS)
 %C%_tests_limits_SOURCES = %D%/tests/limits.c $(NS_TEST_SOURCES)
 %C%_tests_limits_LDADD = $(TEST_LIBS)
+%C%_tests_pause_SOURCES = %D%/tests/pause.c $(NS_TEST_SOURCES)
+%C%_tests_pause_LDADD = $(TEST_LIBS)
+%C%_tests_restart_SOURCES = %D%/tests/restart.c $(NS_TEST_SOURCES)
+%C%_tests_restart_LDADD = $(TEST_LIBS)
 %C%_tests_machine_SOURCES = %D%/tests/machine.c $(NS_TEST_SOURCES)
 %C%_tests_machine_LDADD = $(TEST_LIBS)
 

@@ -1,7 +1,7 @@
-/* meta.c - the record of a sandbox: lines of name=value, in one or two parts with an end mark each.
+/* meta.c - the record of a sandbox: lines of name=value, in parts with an end mark each.
  *
- * The first part is there under its name at once and whole, the second is added by one write;
- * what has no end mark was never written.  Nothing is synced: the host has the id on disk before anything here is
+ * The first part is there under its name at once and whole, one more is added by one write at each
+ * start and stop, whose lines hold instead of those before; what has no end mark was never written.  Nothing is synced: the host has the id on disk before anything here is
  * made, and a process that dies loses nothing that was written.  After a power cut a record may
  * be empty; then it says nothing rather than something wrong, and the sandbox is found by its
  * directory's name. */
@@ -23,6 +23,17 @@
 #define LAST_LINE "end=1"
 #define META_LIMIT (4u << 20)
 
+static void
+free_pairs (struct berth_pair *pairs, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    {
+      free ((char *) pairs[i].name);
+      free ((char *) pairs[i].value);
+    }
+  free (pairs);
+}
+
 void
 ns_meta_free (struct ns_meta *meta)
 {
@@ -30,27 +41,34 @@ ns_meta_free (struct ns_meta *meta)
   free (meta->assignment);
   free (meta->installation);
   free (meta->out_of_memory);
-  for (size_t i = 0; i < meta->metadata_count; i++)
-    {
-      free ((char *) meta->metadata[i].name);
-      free ((char *) meta->metadata[i].value);
-    }
-  free (meta->metadata);
+  free (meta->freezer);
+  free (meta->user);
+  free_pairs (meta->metadata, meta->metadata_count);
+  free_pairs (meta->environment, meta->environment_count);
   *meta = (struct ns_meta){ 0 };
 }
 
 static int
-add_metadata (struct ns_meta *meta, const char *name, const char *value)
+add_pair (struct berth_pair **pairs, size_t *count, const char *name, const char *value)
 {
-  struct berth_pair *grown = realloc (meta->metadata, (meta->metadata_count + 1) * sizeof *grown);
+  struct berth_pair *grown = realloc (*pairs, (*count + 1) * sizeof *grown);
 
   if (grown == NULL)
     return -1;
-  meta->metadata = grown;
-  struct berth_pair *pair = &grown[meta->metadata_count];
+  *pairs = grown;
+  struct berth_pair *pair = &grown[(*count)++];
   *pair = (struct berth_pair){ .name = strdup (name), .value = strdup (value) };
-  meta->metadata_count++;
   return pair->name != NULL && pair->value != NULL ? 0 : -1;
+}
+
+/* Those that are no secret. */
+static int
+add_open_pairs (struct berth_pair **pairs, size_t *count, const struct berth_pair *from, uint64_t from_count)
+{
+  for (uint64_t i = 0; i < from_count; i++)
+    if (!(from[i].flags & BERTH_PAIR_SECRET) && add_pair (pairs, count, from[i].name, from[i].value) < 0)
+      return -1;
+  return 0;
 }
 
 static char *
@@ -68,13 +86,17 @@ ns_meta_from_spec (struct ns_meta *meta, const struct berth_state *state, const 
   meta->created_wall_ms = berth_clock_wall_ms ();
   if (meta->sandbox == NULL || meta->assignment == NULL || meta->installation == NULL)
     return -1;
-  if (!(spec->asks & BERTH_SPEC_METADATA))
-    return 0;
-  for (uint64_t i = 0; i < spec->metadata_count; i++)
-    if (!(spec->metadata[i].flags & BERTH_PAIR_SECRET)
-        && add_metadata (meta, spec->metadata[i].name, spec->metadata[i].value) < 0)
-      return -1;
-  return 0;
+  meta->forbid_root = spec->asks & BERTH_SPEC_FORBID_ROOT;
+  meta->ends = spec->asks & BERTH_SPEC_TTL;
+  meta->ttl_ms = meta->ends && spec->ttl_ms > 0 ? (uint64_t) spec->ttl_ms : 0;
+  if (spec->asks & BERTH_SPEC_USER && (meta->user = strdup (spec->user)) == NULL)
+    return -1;
+  if (spec->asks & BERTH_SPEC_ENVIRONMENT
+      && add_open_pairs (&meta->environment, &meta->environment_count, spec->environment, spec->environment_count) < 0)
+    return -1;
+  return spec->asks & BERTH_SPEC_METADATA
+             ? add_open_pairs (&meta->metadata, &meta->metadata_count, spec->metadata, spec->metadata_count)
+             : 0;
 }
 
 /* ---- writing ---- */
@@ -105,6 +127,19 @@ put_number (struct berth_buffer *out, const char *name, uint64_t value)
 }
 
 static void
+put_pairs (struct berth_buffer *out, const char *name, const struct berth_pair *pairs, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    {
+      berth_buffer_appendf (out, "%s=", name);
+      put_text (out, pairs[i].name);
+      berth_buffer_append_byte (out, '=');
+      put_text (out, pairs[i].value);
+      berth_buffer_append_byte (out, '\n');
+    }
+}
+
+static void
 put_limits (struct berth_buffer *out, const struct ns_limits *limits)
 {
   put_number (out, "enforced", limits->enforced);
@@ -115,6 +150,7 @@ put_limits (struct berth_buffer *out, const struct ns_limits *limits)
   put_number (out, "cpu_milli", limits->cpu_milli);
   put_number (out, "pids", limits->pids);
   put_number (out, "open_files", limits->open_files);
+  put_number (out, "capabilities", limits->capabilities);
 }
 
 static void
@@ -125,14 +161,14 @@ put_meta (struct berth_buffer *out, const struct ns_meta *meta)
   put_line (out, "assignment", meta->assignment);
   put_line (out, "installation", meta->installation);
   put_number (out, "created", (uint64_t) meta->created_wall_ms);
-  for (size_t i = 0; i < meta->metadata_count; i++)
-    {
-      berth_buffer_append_string (out, "metadata=");
-      put_text (out, meta->metadata[i].name);
-      berth_buffer_append_byte (out, '=');
-      put_text (out, meta->metadata[i].value);
-      berth_buffer_append_byte (out, '\n');
-    }
+  put_pairs (out, "metadata", meta->metadata, meta->metadata_count);
+  put_pairs (out, "environment", meta->environment, meta->environment_count);
+  if (meta->user != NULL)
+    put_line (out, "user", meta->user);
+  if (meta->forbid_root)
+    put_number (out, "forbid_root", 1);
+  if (meta->ends)
+    put_number (out, "ttl", meta->ttl_ms);
   put_limits (out, &meta->limits);
   berth_buffer_append_string (out, LAST_LINE "\n");
 }
@@ -143,6 +179,8 @@ put_process (struct berth_buffer *out, const struct ns_meta *meta)
   put_number (out, "uid_base", meta->uid_base);
   if (meta->out_of_memory != NULL)
     put_line (out, "out_of_memory", meta->out_of_memory);
+  if (meta->freezer != NULL)
+    put_line (out, "freezer", meta->freezer);
   put_number (out, "pid", (uint64_t) meta->pid);
   put_number (out, "pid_start", meta->pid_start);
   put_line (out, "boot", meta->boot);
@@ -216,8 +254,9 @@ take_text (char *text)
 static int
 take_string (char **member, char *value)
 {
-  if (*member != NULL || !take_text (value))
+  if (!take_text (value))
     return -1;
+  free (*member); /* a later start tells it anew */
   return (*member = strdup (value)) != NULL ? 0 : -1;
 }
 
@@ -231,6 +270,7 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
     bool wide;
   } numbers[] = {
     { "created", &meta->created_wall_ms, true },
+    { "ttl", &meta->ttl_ms, true },
     { "uid_base", &meta->uid_base, false },
     { "enforced", &meta->limits.enforced, true },
     { "memory", &meta->limits.memory, true },
@@ -240,6 +280,7 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
     { "cpu_milli", &meta->limits.cpu_milli, false },
     { "pids", &meta->limits.pids, false },
     { "open_files", &meta->limits.open_files, false },
+    { "capabilities", &meta->limits.capabilities, true },
     { "pid", &meta->pid, false },
     { "pid_start", &meta->pid_start, true },
   };
@@ -260,6 +301,17 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
 }
 
 static int
+take_pair (struct berth_pair **pairs, size_t *count, char *name)
+{
+  char *value = strchr (name, '=');
+
+  if (value == NULL)
+    return -1;
+  *value++ = '\0';
+  return take_text (name) && take_text (value) ? add_pair (pairs, count, name, value) : -1;
+}
+
+static int
 take_line (struct ns_meta *meta, char *name, char *value)
 {
   if (strcmp (name, "sandbox") == 0)
@@ -270,6 +322,8 @@ take_line (struct ns_meta *meta, char *name, char *value)
     return take_string (&meta->installation, value);
   if (strcmp (name, "out_of_memory") == 0)
     return take_string (&meta->out_of_memory, value);
+  if (strcmp (name, "freezer") == 0)
+    return take_string (&meta->freezer, value);
   if (strcmp (name, "ready") == 0)
     {
       meta->ready = strcmp (value, "1") == 0;
@@ -283,13 +337,18 @@ take_line (struct ns_meta *meta, char *name, char *value)
       return 0;
     }
   if (strcmp (name, "metadata") == 0)
+    return take_pair (&meta->metadata, &meta->metadata_count, value);
+  if (strcmp (name, "environment") == 0)
+    return take_pair (&meta->environment, &meta->environment_count, value);
+  if (strcmp (name, "user") == 0)
+    return take_string (&meta->user, value);
+  if (strcmp (name, "forbid_root") == 0)
     {
-      char *second = strchr (value, '=');
-      if (second == NULL)
-        return -1;
-      *second++ = '\0';
-      return take_text (value) && take_text (second) ? add_metadata (meta, value, second) : -1;
+      meta->forbid_root = true;
+      return 0;
     }
+  if (strcmp (name, "ttl") == 0)
+    meta->ends = true;
   return take_number (name, value, meta);
 }
 
@@ -341,6 +400,23 @@ ns_meta_read (int box, struct ns_meta *meta)
   ns_meta_free (meta);
   errno = EBADMSG;
   return -1;
+}
+
+int
+ns_meta_mend (int box)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+  BERTH_AUTO_FD int fd = openat (box, "meta", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+  if (fd < 0 || berth_fs_read (box, "meta", &text, META_LIMIT) < 0)
+    return -1;
+  size_t size = text.size;
+  if (size == 0 || !cut_torn_part (text.data))
+    {
+      errno = EBADMSG;
+      return -1;
+    }
+  return strlen (text.data) == size || ftruncate (fd, (off_t) strlen (text.data)) == 0 ? 0 : -1;
 }
 
 int

@@ -45,6 +45,7 @@ struct ns_limits
   uint32_t cpu_milli;
   uint32_t pids;
   uint32_t open_files;
+  uint64_t capabilities; /* BERTH_CAP_* of this very sandbox */
 };
 
 /* ---- settings.c ---- */
@@ -56,12 +57,14 @@ uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
 #define NS_HASH_SEED UINT64_C (0xcbf29ce484222325)
 
 /* ---- effective.c: what a specification gets ---- */
-#define NS_CAPABILITIES (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY)
+#define NS_CAPABILITIES (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY | BERTH_CAP_PAUSE | BERTH_CAP_RESTART)
 int ns_need_root (struct berth_call *call);
 /* Refuses SPEC or says what it gets. */
 struct ns_hierarchies;
 int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct berth_spec *spec,
                 struct ns_limits *limits);
+/* Refuses where a limit that was in force can no more be kept. */
+int ns_still_enforced (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct ns_limits *limits);
 int ns_tell_effective (const struct ns_limits *limits, void *context,
                        int (*effective) (void *, const struct berth_effective *));
 int ns_validate (struct berth_call *call, struct berth_state *state, const struct berth_spec *spec,
@@ -89,19 +92,22 @@ int ns_ids_release (const struct berth_state *state, int box, uint32_t uid_base)
 int ns_ids_check (struct berth_call *call, const struct berth_state *state);
 
 /* ---- cgroup.c ---- */
-#define NS_CGROUP_MAX 3
+#define NS_CGROUP_MAX 4
 /* Where this machine's controllers are mounted; all zero: none. */
 struct ns_hierarchies
 {
-  int version; /* 0, 1 or 2 */
+  int version; /* of those with limits: 0, 1 or 2 */
   int count;
   char *mount[NS_CGROUP_MAX];
+  int versions[NS_CGROUP_MAX];
   uint64_t limits[NS_CGROUP_MAX]; /* BERTH_SPEC_MEMORY, _CPU, _PIDS: what each can hold */
+  bool freezes[NS_CGROUP_MAX];    /* one of them at most */
 };
 #define NS_AUTO_HIERARCHIES BERTH_CLEANUP (ns_hierarchies_free)
 int ns_hierarchies_find (struct ns_hierarchies *out);
 void ns_hierarchies_free (struct ns_hierarchies *hierarchies);
 uint64_t ns_hierarchies_limits (const struct ns_hierarchies *hierarchies);
+bool ns_hierarchies_freeze (const struct ns_hierarchies *hierarchies);
 /* The cgroups of a sandbox, in each hierarchy that it needs. */
 struct ns_cgroup
 {
@@ -109,6 +115,7 @@ struct ns_cgroup
   int join[NS_CGROUP_MAX];       /* v1: files that take "0" */
   int joins;
   char *out_of_memory;           /* the file that counts kills, or NULL */
+  char *freezer;                 /* the file that freezes, or NULL */
 };
 int ns_cgroup_make (struct berth_call *call, const struct ns_hierarchies *hierarchies, const char *name,
                     const struct ns_limits *limits, struct ns_cgroup *out);
@@ -124,11 +131,23 @@ extern const char *const ns_cgroup_v1_counter;
 extern const char *const ns_cgroup_v2_counter;
 int ns_cgroup_v1_limit (int directory, uint64_t which, const struct ns_limits *limits);
 uint64_t ns_cgroup_v1_limits (const char *mount, const char *options);
+bool ns_cgroup_v1_has (const char *options, const char *name);
 int ns_cgroup_v2_limit (int directory, uint64_t which, const struct ns_limits *limits);
 uint64_t ns_cgroup_v2_limits (const char *mount);
 int ns_cgroup_v2_delegate (int directory, uint64_t which);
 bool ns_machine_has_swap (void);
 int ns_cgroup_write (int directory, const char *file, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
+
+/* ---- freezer.c ---- */
+/* The file below the cgroup DIRECTORY of VERSION that freezes it. */
+char *ns_freezer_path (const char *directory, int version);
+/* Whether it is frozen, or about to be; what cannot be read is not. */
+bool ns_freezer_is_closed (const char *freezer);
+/* Lets what was killed while frozen die, where the kernel does not by itself. */
+void ns_freezer_let_die (const char *freezer);
+int ns_pause (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+              const struct berth_options *options);
+int ns_resume (struct berth_call *call, struct berth_state *state, const struct berth_native *native);
 
 /* ---- meta.c ---- */
 struct ns_meta
@@ -139,12 +158,20 @@ struct ns_meta
   struct berth_pair *metadata;
   size_t metadata_count;
   int64_t created_wall_ms;
+  /* What a start needs; secret values are not among them, so what has any cannot be started again. */
+  struct berth_pair *environment;
+  size_t environment_count;
+  char *user; /* NULL: the default */
+  bool forbid_root;
+  bool ends;  /* after ttl_ms, counted from each start */
+  uint64_t ttl_ms;
   uint32_t uid_base; /* first of its host ids; 0: none yet */
   bool ready;    /* it was handed over */
-  pid_t pid;     /* the agent; 0: not started yet */
+  pid_t pid;     /* the agent; 0: not started yet, or stopped */
   uint64_t pid_start;
   char boot[37];
   char *out_of_memory;
+  char *freezer;
   struct ns_limits limits;
 };
 #define NS_AUTO_META BERTH_CLEANUP (ns_meta_free)
@@ -156,6 +183,8 @@ int ns_meta_read (int box, struct ns_meta *meta);
 int ns_meta_write (int box, const struct ns_meta *meta);
 /* Adds what is known once its first process is there. */
 int ns_meta_append (int box, const struct ns_meta *meta);
+/* Removes what a torn write left at the end, so that more can be added.  0 or -1 with errno. */
+int ns_meta_mend (int box);
 /* A pidfd of the live agent; -1 with ESRCH when there is none. */
 int ns_meta_agent (const struct ns_meta *meta);
 
@@ -171,18 +200,24 @@ struct berth_handle
   char *id;
   char *socket;
   char *out_of_memory;
+  char *freezer;
   uint64_t kills; /* counted so far; atomic */
   int own;        /* the connection whose end ends the sandbox, or -1 */
 };
 struct berth_handle *ns_handle_new (struct berth_call *call, const struct berth_state *state, const char *id,
-                                    const char *out_of_memory);
+                                    const struct ns_meta *meta);
 int ns_connect (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
                 const struct berth_effective_sink *sink, struct berth_handle **out);
 void ns_release (struct berth_call *call, struct berth_handle *handle);
 
-/* ---- create.c, destroy.c, inventory.c, expiry.c ---- */
+/* ---- create.c, destroy.c, restart.c, inventory.c, expiry.c ---- */
 int ns_create (struct berth_call *call, struct berth_state *state, const struct berth_spec *spec,
                const struct berth_create_sink *sink, struct berth_handle **out);
+/* 1 once the agent is dead, and everything in its pid namespace with it; 0 not yet; -1 after fail. */
+int ns_kill_agent (struct berth_call *call, const struct ns_meta *meta);
+int ns_stop (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+             const struct berth_options *options);
+int ns_start (struct berth_call *call, struct berth_state *state, const struct berth_native *native);
 int ns_destroy (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
                 struct berth_destroyed *out);
 int ns_probe (struct berth_call *call, struct berth_state *state, const struct berth_native *native,

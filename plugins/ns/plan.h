@@ -94,7 +94,7 @@ enum
   NS_STAGE_EXEC
 };
 
-#define NS_KEEP_MAX 15
+#define NS_KEEP_MAX 16
 #define NS_AGENT_FDS 6
 struct ns_child
 {
@@ -102,7 +102,7 @@ struct ns_child
   int keep[NS_KEEP_MAX]; /* descriptors that stay open until exec, in rising order */
   int keeps;
   int box;               /* the working directory to begin in */
-  int join[3];
+  int join[4];
   int joins;
   int into;              /* cgroup v2, or -1 */
   int status;

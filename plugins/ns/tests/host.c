@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,8 +338,10 @@ read_pid (struct guest *guest)
 
   if (berth_fs_read (AT_FDCWD, path, &text, 1u << 20) < 0)
     return 0;
-  const char *at = strstr (berth_buffer_string (&text), "\npid=");
-  return at != NULL ? (pid_t) strtol (at + 5, NULL, 10) : 0;
+  pid_t pid = 0;
+  for (const char *at = berth_buffer_string (&text); (at = strstr (at, "\npid=")) != NULL; at++)
+    pid = (pid_t) strtol (at + 5, NULL, 10);
+  return pid;
 }
 
 int
@@ -454,6 +457,79 @@ guest_is_running (struct guest *guest)
   return guest->host->backend->lifecycle->is_running (&call.call, guest->host->state, &native) == 1;
 }
 
+int
+guest_pause (struct guest *guest, struct host_call *call)
+{
+  const struct berth_native native = native_of (guest);
+  const struct berth_options options = { .struct_size = sizeof options };
+
+  host_call_start (guest->host, call);
+  return guest->host->backend->pause->pause (&call->call, guest->host->state, &native, &options);
+}
+
+int
+guest_resume (struct guest *guest, struct host_call *call)
+{
+  const struct berth_native native = native_of (guest);
+
+  host_call_start (guest->host, call);
+  return guest->host->backend->pause->resume (&call->call, guest->host->state, &native);
+}
+
+int
+guest_stop (struct guest *guest, struct host_call *call)
+{
+  const struct berth_native native = native_of (guest);
+  const struct berth_options options = { .struct_size = sizeof options };
+
+  host_call_start (guest->host, call);
+  return guest->host->backend->restart->stop (&call->call, guest->host->state, &native, &options);
+}
+
+int
+guest_start (struct guest *guest, struct host_call *call)
+{
+  const struct berth_native native = native_of (guest);
+  const struct berth_effective_sink sink
+      = { .struct_size = sizeof sink, .context = guest, .effective = sink_effective };
+
+  host_call_start (guest->host, call);
+  if (guest->host->backend->restart->start (&call->call, guest->host->state, &native) < 0)
+    return -1;
+  guest_release (guest);
+  guest->pid = read_pid (guest);
+  return guest->host->backend->lifecycle->connect (&call->call, guest->host->state, &native, &sink, &guest->handle);
+}
+
+static int
+take_life (void *context, const struct berth_found *found)
+{
+  *(uint32_t *) context = found->life;
+  return 0;
+}
+
+uint32_t
+guest_life (struct guest *guest)
+{
+  struct host_call call;
+  uint32_t life = 0;
+  const struct berth_native native = native_of (guest);
+  const struct berth_found_sink sink = { .struct_size = sizeof sink, .context = &life, .found = take_life };
+
+  host_call_start (guest->host, &call);
+  guest->host->backend->inventory->describe (&call.call, guest->host->state, &native, &sink);
+  return life;
+}
+
+void
+guest_kill_agent (struct guest *guest)
+{
+  if (guest->pid > 0)
+    kill (guest->pid, SIGKILL);
+  for (int i = 0; i < 500 && guest->pid > 0 && kill (guest->pid, 0) == 0; i++)
+    berth_clock_sleep_ms (10);
+}
+
 struct result
 {
   struct berth_buffer *streams[2];
@@ -558,6 +634,20 @@ list_cgroups (const char *prefix, struct berth_buffer *out)
     }
 }
 
+/* Nothing that lives is in a cgroup that was removed: cgroup v2 goes on telling it of what is dead
+ * and not reaped by the machine's first process yet. */
+static bool
+is_inside (const char *cgroups, const char *needle)
+{
+  for (const char *at = cgroups; (at = strstr (at, needle)) != NULL; at++)
+    {
+      const char *end = strchrnul (at, '\n');
+      if (strncmp (end - strlen (" (deleted)"), " (deleted)", strlen (" (deleted)")) != 0)
+        return true;
+    }
+  return false;
+}
+
 /* Agents are the children of others: they are found by their cgroups. */
 static void
 list_agents (const char *prefix, struct berth_buffer *out)
@@ -570,7 +660,7 @@ list_agents (const char *prefix, struct berth_buffer *out)
       BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%s/cgroup", entry->d_name);
       BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
       if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && berth_fs_read (AT_FDCWD, path, &text, 65536) == 0
-          && strstr (berth_buffer_string (&text), needle) != NULL)
+          && is_inside (berth_buffer_string (&text), needle))
         berth_buffer_appendf (out, "process %s of %s\n", entry->d_name, prefix);
     }
 }

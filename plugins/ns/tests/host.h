@@ -61,6 +61,16 @@ uint32_t guest_destroy (struct guest *guest);
 void guest_end (struct guest *guest);
 bool guest_is_present (struct guest *guest);
 bool guest_is_running (struct guest *guest);
+/* These answer as the backend does, with the reason in CALL. */
+int guest_pause (struct guest *guest, struct host_call *call);
+int guest_resume (struct guest *guest, struct host_call *call);
+int guest_stop (struct guest *guest, struct host_call *call);
+/* Takes a new handle too. */
+int guest_start (struct guest *guest, struct host_call *call);
+/* As describe tells it; 0 when it does not. */
+uint32_t guest_life (struct guest *guest);
+/* Returns once it is dead. */
+void guest_kill_agent (struct guest *guest);
 
 /* A host with one guest; NULL: an ordinary one.  False when the test is over already. */
 bool guest_alone (struct host *host, struct guest *guest, const struct berth_spec *spec);

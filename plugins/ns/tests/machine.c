@@ -84,6 +84,9 @@ check_without_cgroups (struct host *host)
       say (&call);
       return 2;
     }
+  if (guest.effective.capabilities & BERTH_CAP_PAUSE || guest_pause (&guest, &call) == 0
+      || call.code != BERTH_E_CAPABILITY_NOT_SUPPORTED)
+    return 6;
   if (guest.effective.enforced & (BERTH_SPEC_MEMORY | BERTH_SPEC_PIDS | BERTH_SPEC_CPU) || guest.effective.memory_bytes != 0)
     return 3;
   if (guest_run (&guest, NULL, "exit 5", NULL, NULL, NULL) != 5)
@@ -100,6 +103,53 @@ without_cgroups (void)
   if (!host_start (&host))
     return;
   on_another_machine (&host, take_cgroups_away, check_without_cgroups);
+  host_stop (&host);
+}
+
+/* ---- with the freezer of cgroup v1 only, or with none ---- */
+
+static int
+take_cgroup2_away (void)
+{
+  umount2 ("/sys/fs/cgroup/unified", MNT_DETACH);
+  return 0;
+}
+
+/* A task that the freezer of v1 holds does not die before it is let go. */
+static int
+check_first_freezer (struct host *host)
+{
+  struct berth_spec spec = guest_spec ();
+  struct host_call call;
+  struct guest guest = { 0 };
+
+  host_call_start (host, &call);
+  if (guest_create_in (host, &guest, &spec, &call) < 0 || guest_pause (&guest, &call) < 0)
+    {
+      say (&call);
+      return 1;
+    }
+  if (guest_life (&guest) != BERTH_LIFE_PAUSED || guest_resume (&guest, &call) < 0)
+    return 2;
+  if (guest_run (&guest, NULL, "exit 5", NULL, NULL, NULL) != 5 || guest_pause (&guest, &call) < 0)
+    return 3;
+  guest_release (&guest);
+  return guest_destroy (&guest) == BERTH_GONE && !guest_is_present (&guest) ? 0 : 4;
+}
+
+static void
+first_freezer (void)
+{
+  struct host host;
+
+  if (access ("/sys/fs/cgroup/freezer/tasks", W_OK) < 0)
+    {
+      berth_test_skip ("this machine has no freezer of cgroup v1");
+      return;
+    }
+  if (!host_start (&host))
+    return;
+  on_another_machine (&host, take_cgroup2_away, check_first_freezer);
   host_stop (&host);
 }
 
@@ -328,6 +378,7 @@ main (void)
 {
   static const struct berth_test tests[] = {
     { "L04 without cgroups a limit is refused, or not claimed", without_cgroups },
+    { "L21 the freezer of cgroup v1", first_freezer },
     { "L01 in a container it says what is wrong", in_a_container },
     { "L02 an ordinary user is refused, with a hint", an_ordinary_user_is_refused },
     { "L16 after a reboot it is stopped, and can be destroyed", after_a_reboot },
