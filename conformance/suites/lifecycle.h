@@ -25,6 +25,11 @@ void suite_l15 (struct suite_context *suite);
 void suite_l17 (struct suite_context *suite);
 void suite_l19 (struct suite_context *suite);
 void suite_l19_end (struct suite_context *suite);
+void suite_l21 (struct suite_context *suite);
+void suite_l21_gap (struct suite_context *suite);
+void suite_l21_destroy (struct suite_context *suite);
+void suite_l22 (struct suite_context *suite);
+void suite_l22_destroy (struct suite_context *suite);
 void suite_l23 (struct suite_context *suite);
 
 #endif
