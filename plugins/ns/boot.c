@@ -23,6 +23,7 @@ ns_boot_begin (struct ns_boot *boot, struct berth_call *call, struct berth_state
     .cgroup = { .into = -1 },
     .launched = { .pidfd = -1, .between = -1, .status = -1, .go = -1, .errors = -1 },
     .box = -1,
+    .disk = -1,
     .listen = -1,
     .seccomp = -1,
     .environment_fd = -1,
@@ -150,6 +151,7 @@ start_agent (struct ns_boot *boot)
     .uid_base = boot->meta.uid_base,
     .agent = call->services->agent_path (call->instance, NULL),
     .arguments = arguments.word,
+    .workspace = boot->disk,
     .listen = boot->listen,
     .seccomp = boot->seccomp,
     .environment = boot->environment_fd,
@@ -190,10 +192,18 @@ greet_agent (struct ns_boot *boot)
   return -1;
 }
 
+static int
+mount_disk (struct ns_boot *boot)
+{
+  if (boot->meta.limits.enforced & BERTH_SPEC_DISK)
+    boot->disk = ns_disk_open (boot->call, boot->box, boot->id);
+  return boot->meta.limits.enforced & BERTH_SPEC_DISK && boot->disk < 0 ? -1 : 0;
+}
+
 int
 ns_boot (struct ns_boot *boot)
 {
-  if (make_cgroup (boot) < 0 || make_environment (boot) < 0 || make_socket (boot) < 0
+  if (mount_disk (boot) < 0 || make_cgroup (boot) < 0 || make_environment (boot) < 0 || make_socket (boot) < 0
       || (boot->seccomp = ns_seccomp_open (boot->call, boot->state)) < 0 || start_agent (boot) < 0)
     return -1;
   /* From here on the agent alone holds it, so that its death is seen at once. */
@@ -215,7 +225,7 @@ ns_boot_kill (struct ns_boot *boot)
 void
 ns_boot_finish (struct ns_boot *boot)
 {
-  const int fds[] = { boot->box, boot->listen, boot->seccomp, boot->environment_fd };
+  const int fds[] = { boot->box, boot->disk, boot->listen, boot->seccomp, boot->environment_fd };
 
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
     if (fds[i] >= 0)

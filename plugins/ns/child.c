@@ -198,7 +198,7 @@ take_step (const struct ns_step *step, int *held)
 static void
 follow_plan (const struct ns_child *child)
 {
-  int held = -1;
+  int held = child->workspace;
 
   for (size_t i = 0; i < child->plan->count; i++)
     {

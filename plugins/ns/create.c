@@ -42,7 +42,11 @@ make_storage (struct ns_boot *boot)
   boot->meta.uid_base = ns_ids_take (boot->call, boot->state, boot->id, boot->box);
   if (boot->meta.uid_base == 0)
     return -1;
-  return ns_box_fill (boot->call, boot->box, boot->id, boot->meta.uid_base);
+  if (ns_box_fill (boot->call, boot->box, boot->id, boot->meta.uid_base) < 0)
+    return -1;
+  return boot->meta.limits.enforced & BERTH_SPEC_DISK
+             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, boot->meta.uid_base + NS_SANDBOX_ID)
+             : 0;
 }
 
 /* A conflict is somebody else's sandbox. */

@@ -95,6 +95,12 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
       out->verdict = BERTH_ACCEPTED;
       return 0;
     }
+  int free = box >= 0 ? ns_disk_wait (call, box, native->id) : 1;
+  if (free <= 0)
+    {
+      out->verdict = BERTH_ACCEPTED;
+      return free;
+    }
   return remove_storage (call, state, box, native->id, meta.uid_base, out);
 }
 

@@ -18,6 +18,7 @@
 #define MIB (UINT64_C (1) << 20)
 #define MEMORY_MINIMUM (8 * MIB) /* the agent and the tables of its root file system */
 #define PIDS_MINIMUM 4           /* the agent, a nanny, and a command that forks */
+#define DISK_MINIMUM (16 * MIB)  /* ext4 with a journal, and something of use beside it */
 #define CPU_MINIMUM 10           /* the kernel's smallest quota in our period */
 #define FILES_MINIMUM 16
 
@@ -97,6 +98,8 @@ take_numbers (struct berth_call *call, const struct berth_spec *spec, struct ns_
     return too_small (call, "cpu in thousandths", spec->cpu_milli, CPU_MINIMUM);
   if (asks & BERTH_SPEC_PIDS && (limits->pids = spec->pids) < PIDS_MINIMUM)
     return too_small (call, "pids", spec->pids, PIDS_MINIMUM);
+  if (asks & BERTH_SPEC_DISK && (limits->disk = spec->disk_bytes) < DISK_MINIMUM)
+    return too_small (call, "the size of /workspace", spec->disk_bytes, DISK_MINIMUM);
   if (asks & BERTH_SPEC_TMP && (limits->tmp = spec->tmp_bytes) < 4096)
     return too_small (call, "the size of /tmp", spec->tmp_bytes, 4096);
   if (asks & BERTH_SPEC_SHM && (limits->shm = spec->shm_bytes) < 4096)
@@ -117,7 +120,7 @@ refuse_unenforced (struct berth_call *call, uint64_t missing)
     uint64_t bit;
     const char *name, *hint;
   } limits[] = {
-    { BERTH_SPEC_DISK, "disk", "leave the limit out, or use a backend that gives each sandbox a disk of its own" },
+    { BERTH_SPEC_DISK, "disk", "install mkfs.ext4 (e2fsprogs) and load the kernel's loop module; or leave the limit out" },
     { BERTH_SPEC_MEMORY, "memory",
       "mount the memory controller of cgroup v1 or v2; where there is swap, boot with swapaccount=1" },
     { BERTH_SPEC_CPU, "cpu", "mount the cpu controller of cgroup v1 or v2" },
@@ -175,6 +178,8 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, c
   if (take_numbers (call, spec, limits) < 0)
     return -1;
   limits->enforced = KNOWN_SPEC & ~(BERTH_SPEC_DISK | CGROUP_SPEC);
+  if (asks & BERTH_SPEC_DISK && ns_disk_is_possible ())
+    limits->enforced |= BERTH_SPEC_DISK;
   if (!(asks & BERTH_SPEC_FILE_SIZE))
     limits->enforced &= ~BERTH_SPEC_FILE_SIZE;
   limits->enforced |= ns_hierarchies_limits (hierarchies);
@@ -200,6 +205,7 @@ ns_tell_effective (const struct ns_limits *limits, void *context,
     .posture = BERTH_POSTURE_ALL,
     .runtime = "Linux namespaces",
     .memory_bytes = IN_FORCE (BERTH_SPEC_MEMORY, limits->memory),
+    .disk_bytes = IN_FORCE (BERTH_SPEC_DISK, limits->disk),
     .tmp_bytes = IN_FORCE (BERTH_SPEC_TMP, limits->tmp),
     .shm_bytes = IN_FORCE (BERTH_SPEC_SHM, limits->shm),
     .file_size_bytes = IN_FORCE (BERTH_SPEC_FILE_SIZE, limits->file_size),

@@ -100,7 +100,7 @@ add_keep (struct ns_child *child, int *fd)
 static int
 raise_descriptors (struct ns_child *child)
 {
-  int *const fds[] = { &child->box,    &child->status, &child->release, &child->go,     &child->agent,
+  int *const fds[] = { &child->box,    &child->workspace, &child->status, &child->release, &child->go,     &child->agent,
                        &child->into,   &child->fds[0], &child->fds[2],  &child->fds[3], &child->fds[4],
                        &child->fds[5] };
 
@@ -273,6 +273,7 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .box = launch->box,
     .joins = launch->cgroup->joins,
     .into = launch->cgroup->into,
+    .workspace = launch->workspace,
     .status = pipes->status[1],
     .release = pipes->release[0],
     .go = pipes->go[0],

@@ -11,6 +11,7 @@ struct ns_launch
   const struct ns_cgroup *cgroup;
   int box;
   uint32_t uid_base;
+  int workspace;   /* a mount for it, or -1: the directory of the box */
   const char *agent;
   char *const *arguments;
   int listen;      /* become descriptors 3, 4 and 5 of the agent */

@@ -2,7 +2,7 @@
 # automake wants to read -module itself, to take the name.
 backend_LTLIBRARIES += %D%/berth-backend-ns.la
 %C%_berth_backend_ns_la_SOURCES = %D%/accounts.c %D%/accounts.h %D%/backend.c %D%/boot.c %D%/boot.h %D%/box.c %D%/cgroup.c %D%/cgroup_v1.c \
-	%D%/cgroup_v2.c %D%/create.c %D%/destroy.c %D%/effective.c %D%/etc.c %D%/expiry.c %D%/freezer.c %D%/handle.c \
+	%D%/cgroup_v2.c %D%/create.c %D%/destroy.c %D%/disk.c %D%/effective.c %D%/etc.c %D%/expiry.c %D%/freezer.c %D%/handle.c \
 	%D%/ids.c %D%/inventory.c %D%/launch.c %D%/launch.h %D%/meta.c %D%/ns.h %D%/plan.c %D%/plan.h %D%/restart.c \
 	%D%/root.c %D%/seccomp.c %D%/settings.c %D%/syscalls.c %D%/syscalls.h
 %C%_berth_backend_ns_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)

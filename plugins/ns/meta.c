@@ -144,6 +144,7 @@ put_limits (struct berth_buffer *out, const struct ns_limits *limits)
 {
   put_number (out, "enforced", limits->enforced);
   put_number (out, "memory", limits->memory);
+  put_number (out, "disk", limits->disk);
   put_number (out, "tmp", limits->tmp);
   put_number (out, "shm", limits->shm);
   put_number (out, "file_size", limits->file_size);
@@ -274,6 +275,7 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
     { "uid_base", &meta->uid_base, false },
     { "enforced", &meta->limits.enforced, true },
     { "memory", &meta->limits.memory, true },
+    { "disk", &meta->limits.disk, true },
     { "tmp", &meta->limits.tmp, true },
     { "shm", &meta->limits.shm, true },
     { "file_size", &meta->limits.file_size, true },

@@ -3,6 +3,7 @@
  * On disk, below the instance's directories:
  *   STATE/boxes/ID/meta       what is known of a sandbox; first made, last removed
  *   STATE/boxes/ID/workspace  /workspace; in its own namespace its root is mounted over it first
+ *   STATE/boxes/ID/workspace.img  what /workspace is when its size is limited
  *   STATE/ids/UID             a second name of its meta: the range of user ids that it has
  *   RUNTIME/ID                the agent's socket
  *   CACHE/seccomp-KEY         the compiled filter
@@ -39,6 +40,7 @@ struct ns_limits
 {
   uint64_t enforced; /* BERTH_SPEC_* */
   uint64_t memory;
+  uint64_t disk;
   uint64_t tmp;
   uint64_t shm;
   uint64_t file_size;
@@ -137,6 +139,15 @@ uint64_t ns_cgroup_v2_limits (const char *mount);
 int ns_cgroup_v2_delegate (int directory, uint64_t which);
 bool ns_machine_has_swap (void);
 int ns_cgroup_write (int directory, const char *file, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
+
+/* ---- disk.c: a workspace of a limited size ---- */
+bool ns_disk_is_possible (void);
+/* Makes the file and an empty file system in it whose root is OWNER's, a uid and gid of the host's. */
+int ns_disk_make (struct berth_call *call, int box, const char *id, uint64_t size, uint32_t owner);
+/* A mount of it that is nowhere yet; -1 after fail. */
+int ns_disk_open (struct berth_call *call, int box, const char *id);
+/* 1 when no mount has it or there is none, 0 when one still has, -1 after fail. */
+int ns_disk_wait (struct berth_call *call, int box, const char *id);
 
 /* ---- freezer.c ---- */
 /* The file below the cgroup DIRECTORY of VERSION that freezes it. */

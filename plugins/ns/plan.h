@@ -102,6 +102,7 @@ struct ns_child
   int keep[NS_KEEP_MAX]; /* descriptors that stay open until exec, in rising order */
   int keeps;
   int box;               /* the working directory to begin in */
+  int workspace;         /* held from the start, or -1 */
   int join[4];
   int joins;
   int into;              /* cgroup v2, or -1 */

@@ -93,6 +93,9 @@ halt (struct berth_call *call, struct ns_boot *boot)
     return -1;
   if (socket == NULL || (unlink (socket) < 0 && errno != ENOENT))
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot remove the socket of %s: %m", boot->id);
+  int given_back = ns_disk_wait (call, boot->box, boot->id);
+  if (given_back <= 0)
+    return given_back < 0 ? -1 : call->services->fail (call, BERTH_E_TIMEOUT, "the disk of %s stays in use", boot->id);
   if (ns_meta_mend (boot->box) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot mend the record of %s: %m", boot->id);
   if (boot->meta.pid == 0)

@@ -183,7 +183,8 @@ ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits)
 {
   add (plan, NS_STEP_PRIVATE, NULL, NULL, 0);
   /* The workspace is the one directory that a box has: it lends its place to the root. */
-  add (plan, NS_STEP_HOLD, "workspace", NULL, 0);
+  if (!(limits->enforced & BERTH_SPEC_DISK))
+    add (plan, NS_STEP_HOLD, "workspace", NULL, 0);
   add_mount (plan, "tmpfs", "workspace", MS_NOSUID | MS_NODEV, "mode=755,size=16m");
   add (plan, NS_STEP_ENTER, NULL, "workspace", 0);
   make_directories (plan);

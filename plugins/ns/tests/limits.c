@@ -1,8 +1,10 @@
 /* limits.c - every limit is met by exceeding it; one that cannot be kept is refused. */
 #include <CUnit/CUnit.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugins/ns/tests/host.h"
 #include "sdk/base/cleanup.h"
@@ -167,6 +169,58 @@ a_default_is_a_number (void)
   guest_alone_end (&host, &guest);
 }
 
+/* How many loop devices have something. */
+static int
+count_loops (void)
+{
+  glob_t found;
+  int count = glob ("/sys/block/loop*/loop/backing_file", 0, NULL, &found) == 0 ? (int) found.gl_pathc : 0;
+
+  globfree (&found);
+  return count;
+}
+
+static void
+disk (void)
+{
+  struct berth_spec spec = guest_spec ();
+  struct host host;
+  struct guest guest;
+  struct host_call call;
+  BERTH_AUTO_BUFFER struct berth_buffer mounts = { 0 };
+  int loops = count_loops ();
+
+  spec.asks = spec.must = BERTH_SPEC_DISK;
+  spec.disk_bytes = 32 * MIB;
+  if (access ("/dev/loop-control", W_OK) < 0 || access ("/usr/sbin/mkfs.ext4", X_OK) < 0)
+    {
+      berth_test_skip ("this machine has no loop devices or no mkfs.ext4");
+      return;
+    }
+  if (!guest_alone (&host, &guest, &spec))
+    return;
+  CU_ASSERT_EQUAL (guest.effective.disk_bytes, 32 * MIB);
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, "ls -A; stat -c '%U %a' .; head -c 8M /dev/zero > a && echo fits; rm a"),
+                          "sandbox 755\nfits");
+  CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "head -c 40M /dev/zero > a", NULL, NULL, NULL), 0);
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, "rm a; echo kept > file; cat file"), "kept");
+  CU_ASSERT_PTR_NOT_NULL (strstr (guest_output (&guest, "grep ' /workspace ' /proc/self/mounts"), "nosuid,nodev"));
+  machine_state ("sb-nobody", &mounts);
+  CU_ASSERT_PTR_NULL (strstr (berth_buffer_string (&mounts), "loop"));
+  CU_ASSERT_EQUAL (count_loops (), loops + 1);
+  CU_ASSERT_EQUAL (guest_stop (&guest, &call), 0);
+  CU_ASSERT_EQUAL (count_loops (), loops);
+  CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, "cat file"), "kept");
+  CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "head -c 40M /dev/zero > a", NULL, NULL, NULL), 0);
+  guest_kill_agent (&guest);
+  CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, "rm a; cat file"), "kept");
+  guest_end (&guest);
+  CU_ASSERT_EQUAL (count_loops (), loops);
+  host_stop (&host);
+}
+
 /* ---- refusals ---- */
 
 static int
@@ -210,7 +264,7 @@ what_cannot_be_had_is_refused (void)
   spec = guest_spec ();
   spec.asks = spec.must = BERTH_SPEC_DISK;
   spec.disk_bytes = MIB;
-  expect_refusal (&host, &spec, BERTH_E_CONFIGURATION, "disk");
+  expect_refusal (&host, &spec, BERTH_E_CONFIGURATION, "/workspace is 1048576");
   spec = guest_spec ();
   spec.asks = BERTH_SPEC_IMAGE;
   spec.image = "debian:12";
@@ -317,6 +371,7 @@ main (void)
     { "E17 processes, and the sandbox stays usable", processes },
     { "L04 processor", processor },
     { "L04 sizes and descriptors", sizes },
+    { "L04 L22 the size of the workspace", disk },
     { "L05 a default is a number", a_default_is_a_number },
     { "L02 what cannot be had is refused before anything is made", what_cannot_be_had_is_refused },
     { "N02 deny is accepted", deny_is_accepted },

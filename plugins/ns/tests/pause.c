@@ -13,27 +13,13 @@
 static bool
 start (struct host *host, struct guest *guest)
 {
-  struct berth_spec spec = guest_spec ();
-
-  if (!host_start (host))
+  if (!guest_alone (host, guest, NULL))
     return false;
-  if (guest_create (host, guest, &spec))
-    {
-      if (guest->effective.capabilities & BERTH_CAP_PAUSE)
-        return true;
-      berth_test_skip ("this machine has no freezer");
-      guest_end (guest);
-    }
-  host_stop (host);
+  if (guest->effective.capabilities & BERTH_CAP_PAUSE)
+    return true;
+  berth_test_skip ("this machine has no freezer");
+  guest_alone_end (host, guest);
   return false;
-}
-
-static void
-stop (struct host *host, struct guest *guest)
-{
-  guest_end (guest);
-  CU_ASSERT_FALSE (guest_is_present (guest));
-  host_stop (host);
 }
 
 static long
@@ -80,7 +66,7 @@ nothing_goes_on (void)
   for (int i = 0; i < 100 && count (&guest) <= before; i++)
     berth_clock_sleep_ms (20);
   CU_ASSERT (count (&guest) > before);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -102,7 +88,7 @@ a_run_is_refused_at_once (void)
   CU_ASSERT_EQUAL (call.code, BERTH_E_WRONG_STATE);
   CU_ASSERT_PTR_NOT_NULL (strstr (call.message, "paused"));
   CU_ASSERT (berth_clock_monotonic_ms () - begin < 4000); /* below the time that a dumb agent is given */
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -122,7 +108,7 @@ unknown_and_dead_are_told_apart (void)
   guest_kill_agent (&guest);
   CU_ASSERT_EQUAL (guest_pause (&guest, &call), -1);
   CU_ASSERT_EQUAL (call.code, BERTH_E_WRONG_STATE);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 int

@@ -15,25 +15,6 @@
 
 #define MIB (UINT64_C (1) << 20)
 
-static bool
-start (struct host *host, struct guest *guest, const struct berth_spec *spec)
-{
-  if (!host_start (host))
-    return false;
-  if (guest_create (host, guest, spec))
-    return true;
-  host_stop (host);
-  return false;
-}
-
-static void
-stop (struct host *host, struct guest *guest)
-{
-  guest_end (guest);
-  CU_ASSERT_FALSE (guest_is_present (guest));
-  host_stop (host);
-}
-
 static char *
 path_in (struct guest *guest, const char *name)
 {
@@ -75,7 +56,7 @@ there_and_back (void)
   spec.open_files = 77;
   spec.tmp_bytes = 4 * MIB;
   spec.ttl_ms = 600000;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, "sandbox", "echo kept > /workspace/file; sleep 600 & touch /tmp/x", NULL, NULL, NULL), 0);
   BERTH_AUTO_FREE char *map = strdup (guest_output (&guest, "cat /proc/self/uid_map"));
@@ -95,7 +76,7 @@ there_and_back (void)
   CU_ASSERT_EQUAL (guest_stop (&guest, &call), 0);
   CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "cat /workspace/file"), "kept");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -109,7 +90,7 @@ limits_come_back (void)
 
   spec.asks = BERTH_SPEC_MEMORY;
   spec.memory_bytes = 32 * MIB;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   if (!(guest.effective.enforced & BERTH_SPEC_MEMORY))
     berth_test_skip ("this machine has no controller for it");
@@ -121,7 +102,7 @@ limits_come_back (void)
       guest_run (&guest, NULL, "exec perl -e '$x = \"a\" x 100000000; print length $x'", NULL, NULL, &exit);
       CU_ASSERT_EQUAL (exit.reason, BERTH_OUT_OF_MEMORY);
     }
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -132,7 +113,7 @@ a_killed_agent (void)
   struct guest guest;
   struct host_call call;
 
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "echo kept > /workspace/file", NULL, NULL, NULL), 0);
   guest_kill_agent (&guest);
@@ -150,7 +131,7 @@ a_killed_agent (void)
       CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
       CU_ASSERT_STRING_EQUAL (guest_output (&guest, "cat /workspace/file"), "kept");
     }
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 /* What a reboot leaves: the record of another boot, no process, no cgroup, nothing in the runtime
@@ -163,7 +144,7 @@ another_boot (void)
   struct guest guest;
   struct host_call call;
 
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "echo kept > /workspace/file", NULL, NULL, NULL), 0);
   guest_kill_agent (&guest);
@@ -177,7 +158,7 @@ another_boot (void)
   CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
   CU_ASSERT_EQUAL (guest_life (&guest), BERTH_LIFE_RUNNING);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "cat /workspace/file"), "kept");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -189,7 +170,7 @@ a_failed_start_leaves_it_stopped (void)
   struct host_call call;
   BERTH_AUTO_BUFFER struct berth_buffer state = { 0 };
 
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   BERTH_AUTO_FREE char *agent = strdup (host.agent);
   CU_ASSERT_EQUAL (guest_stop (&guest, &call), 0);
@@ -201,7 +182,7 @@ a_failed_start_leaves_it_stopped (void)
   snprintf (host.agent, sizeof host.agent, "%s", agent);
   CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "echo back"), "back");
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 static void
@@ -217,7 +198,7 @@ what_has_one_life_says_so (void)
   spec.asks = BERTH_SPEC_ENVIRONMENT;
   spec.environment = environment;
   spec.environment_count = 1;
-  if (!start (&host, &guest, &spec))
+  if (!guest_alone (&host, &guest, &spec))
     return;
   CU_ASSERT_EQUAL (guest.effective.capabilities & BERTH_CAP_RESTART, 0);
   CU_ASSERT_EQUAL (guest_stop (&guest, &call), -1);
@@ -232,7 +213,7 @@ what_has_one_life_says_so (void)
   CU_ASSERT_EQUAL (call.code, BERTH_E_SANDBOX_NOT_FOUND);
   CU_ASSERT_EQUAL (guest_start (&other, &call), -1);
   CU_ASSERT_EQUAL (call.code, BERTH_E_SANDBOX_NOT_FOUND);
-  stop (&host, &guest);
+  guest_alone_end (&host, &guest);
 }
 
 int

@@ -1,0 +1,204 @@
+/* disk.c - a workspace of a limited size: an ext4 file system in a sparse file of the box.
+ *
+ * It is mounted by descriptor and only in the sandbox's own mount namespace, so that this machine's
+ * table of mounts never shows it.  With that namespace the mount goes, with the mount the loop
+ * device, which clears itself: no crash leaves one.  The lock that is taken on the open file goes
+ * over to the loop device, and tells everybody whether one still has it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <linux/mount.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plugins/ns/ns.h"
+#include "sdk/base/cleanup.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fs.h"
+
+#define IMAGE "workspace.img"
+#define IMAGE_FD 9 /* in mkfs */
+#define LOOP_TRIES 64
+#define FREE_MS 10000
+#define POLL_MS 5
+
+static const char *
+find_mkfs (void)
+{
+  static const char *const places[] = { "/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4", "/usr/local/sbin/mkfs.ext4" };
+
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (access (places[i], X_OK) == 0)
+      return places[i];
+  return NULL;
+}
+
+bool
+ns_disk_is_possible (void)
+{
+  return geteuid () == 0 && find_mkfs () != NULL && access ("/dev/loop-control", R_OK | W_OK) == 0;
+}
+
+/* ---- making ---- */
+
+static int
+start_mkfs (const char *program, int image, const char *options, pid_t *pid)
+{
+  const char *const arguments[] = { "mkfs.ext4", "-q", "-F", "-m", "0", "-E", options, "/proc/self/fd/9", NULL };
+  const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL };
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t signals;
+
+  posix_spawn_file_actions_init (&actions);
+  posix_spawnattr_init (&attributes);
+  sigemptyset (&signals);
+  posix_spawnattr_setsigmask (&attributes, &signals);
+  sigfillset (&signals);
+  posix_spawnattr_setsigdefault (&attributes, &signals);
+  posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawn_file_actions_adddup2 (&actions, image, IMAGE_FD);
+  for (int fd = 0; fd < 3; fd++)
+    posix_spawn_file_actions_addopen (&actions, fd, "/dev/null", O_RDWR, 0);
+  int reason = posix_spawn (pid, program, &actions, &attributes, (char *const *) arguments, (char *const *) environment);
+  posix_spawn_file_actions_destroy (&actions);
+  posix_spawnattr_destroy (&attributes);
+  errno = reason;
+  return reason == 0 ? 0 : -1;
+}
+
+static int
+run_mkfs (struct berth_call *call, int image, const char *id, uint32_t owner)
+{
+  const char *program = find_mkfs ();
+  char options[96];
+  int status = 0;
+  pid_t pid, got;
+
+  snprintf (options, sizeof options, "root_owner=%u:%u,lazy_itable_init=1,lazy_journal_init=1,nodiscard", owner, owner);
+  if (program == NULL || start_mkfs (program, image, options, &pid) < 0)
+    return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot execute mkfs.ext4: %m");
+  while ((got = waitpid (pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR))
+    {
+      if (call->services->cancelled (call) != 0)
+        kill (pid, SIGKILL);
+      berth_clock_sleep_ms (POLL_MS);
+    }
+  uint32_t code = call->services->cancelled (call);
+  if (code != 0)
+    return call->services->fail (call, code, "interrupted while the disk of %s was made", id);
+  /* A host that ignores SIGCHLD is not told; then the mount shows. */
+  if (got == pid && (!WIFEXITED (status) || WEXITSTATUS (status) != 0))
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "mkfs.ext4 could not make the disk of %s: status %#x", id,
+                                 (unsigned) status);
+  return 0;
+}
+
+int
+ns_disk_make (struct berth_call *call, int box, const char *id, uint64_t size, uint32_t owner)
+{
+  BERTH_AUTO_FD int image = openat (box, IMAGE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+  if (image < 0 || ftruncate (image, (off_t) size) < 0)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "cannot make a disk of %llu bytes for %s: %m",
+                                 (unsigned long long) size, id);
+  if (run_mkfs (call, image, id, owner) < 0)
+    return -1;
+  close (image);
+  image = -1;
+  BERTH_AUTO_FD int mount = ns_disk_open (call, box, id);
+  if (mount < 0)
+    return -1;
+  if (unlinkat (mount, "lost+found", AT_REMOVEDIR) < 0 && errno != ENOENT)
+    return call->services->fail (call, BERTH_E_INTERNAL, "cannot empty the disk of %s: %m", id);
+  return 0;
+}
+
+/* ---- mounting ---- */
+
+/* A loop device that shows IMAGE and clears itself at its last close; -1 with errno. */
+static int
+attach (int image, char *name, size_t name_size)
+{
+  BERTH_AUTO_FD int control = open ("/dev/loop-control", O_RDWR | O_CLOEXEC);
+  const struct loop_config config = { .fd = (uint32_t) image, .info = { .lo_flags = LO_FLAGS_AUTOCLEAR } };
+
+  for (int tries = 0; control >= 0 && tries < LOOP_TRIES; tries++)
+    {
+      int number = ioctl (control, LOOP_CTL_GET_FREE);
+      if (number < 0)
+        return -1;
+      snprintf (name, name_size, "/dev/loop%d", number);
+      BERTH_AUTO_FD int loop = open (name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+      if (loop < 0)
+        return -1;
+      if (ioctl (loop, LOOP_CONFIGURE, &config) == 0)
+        return BERTH_STEAL_FD (loop);
+      if (errno != EBUSY)
+        return -1;
+    }
+  return -1;
+}
+
+static int
+mount_device (const char *device)
+{
+  BERTH_AUTO_FD int context = (int) syscall (SYS_fsopen, "ext4", FSOPEN_CLOEXEC);
+
+  if (context < 0 || syscall (SYS_fsconfig, context, FSCONFIG_SET_STRING, "source", device, 0) < 0
+      || syscall (SYS_fsconfig, context, FSCONFIG_SET_FLAG, "noinit_itable", NULL, 0) < 0
+      || syscall (SYS_fsconfig, context, FSCONFIG_SET_FLAG, "discard", NULL, 0) < 0
+      || syscall (SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+    return -1;
+  return (int) syscall (SYS_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+}
+
+int
+ns_disk_open (struct berth_call *call, int box, const char *id)
+{
+  char device[32] = "a loop device";
+
+  if (ns_disk_wait (call, box, id) <= 0)
+    {
+      if (call->services->failed (call) == 0)
+        call->services->fail (call, BERTH_E_CONFLICT, "the disk of %s is still in use", id);
+      return -1;
+    }
+  BERTH_AUTO_FD int image = openat (box, IMAGE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (image < 0 || flock (image, LOCK_EX | LOCK_NB) < 0)
+    return call->services->fail (call, BERTH_E_INTERNAL, "cannot open the disk of %s: %m", id);
+  BERTH_AUTO_FD int loop = attach (image, device, sizeof device);
+  int mount = loop >= 0 ? mount_device (device) : -1;
+  if (mount >= 0)
+    return mount;
+  call->services->fail (call, BERTH_E_CONFIGURATION, "cannot mount the disk of %s through %s: %m", id, device);
+  call->services->hint (call, "a limited workspace needs loop devices and ext4 in the kernel, and a root that may mount");
+  return -1;
+}
+
+int
+ns_disk_wait (struct berth_call *call, int box, const char *id)
+{
+  BERTH_AUTO_FD int image = openat (box, IMAGE, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+  if (image < 0)
+    return errno == ENOENT ? 1 : call->services->fail (call, BERTH_E_UNREACHABLE, "cannot open the disk of %s: %m", id);
+  for (int64_t end = berth_clock_monotonic_ms () + FREE_MS; flock (image, LOCK_EX | LOCK_NB) < 0;)
+    {
+      uint32_t code = call->services->cancelled (call);
+      if (code != 0)
+        return call->services->fail (call, code, "interrupted while the disk of %s was given back", id);
+      if ((errno != EWOULDBLOCK && errno != EINTR) || berth_clock_monotonic_ms () >= end)
+        return 0;
+      berth_clock_sleep_ms (POLL_MS);
+    }
+  return 1;
+}
