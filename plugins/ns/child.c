@@ -336,6 +336,19 @@ join_cgroups (const struct ns_child *child)
       give_up (child, -NS_STAGE_JOIN);
 }
 
+/* A host that is spared by the out-of-memory killer does not hand that on: as root this is also
+ * the lowest that the workload can set for itself. */
+static void
+forget_oom_score (void)
+{
+  int fd = open_file ("/proc/self/oom_score_adj", O_WRONLY, 0);
+
+  if (fd < 0)
+    return;
+  write_bytes (fd, "0", 1);
+  close_file (fd);
+}
+
 void
 ns_child_run (const struct ns_child *child)
 {
@@ -344,6 +357,7 @@ ns_child_run (const struct ns_child *child)
 
   forget_signals ();
   close_others (child);
+  forget_oom_score ();
   join_cgroups (child);
   if (child->into >= 0)
     {

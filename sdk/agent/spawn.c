@@ -21,6 +21,7 @@
 #endif
 
 #define START_SECONDS 10
+#define OOM_SCORE "500" /* half of all memory more than it has */
 
 static int
 set_limit (int which, uint64_t value)
@@ -28,6 +29,20 @@ set_limit (int which, uint64_t value)
   struct rlimit limit = { .rlim_cur = (rlim_t) value, .rlim_max = (rlim_t) value };
 
   return value == UINT64_MAX ? 0 : setrlimit (which, &limit);
+}
+
+/* When memory runs out the workload goes, not the agent: whatever value the host had.  Best effort:
+ * there may be no /proc. */
+static void
+offer_to_oom_killer (void)
+{
+  int fd = open ("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+  if (fd < 0)
+    return;
+  if (write (fd, OOM_SCORE, sizeof OOM_SCORE - 1) < 0)
+    errno = 0;
+  close (fd);
 }
 
 static int
@@ -42,6 +57,7 @@ set_up (const struct agent *agent, const int standard[3])
       || set_limit (RLIMIT_NPROC, agent->limit_processes) < 0
       || set_limit (RLIMIT_FSIZE, agent->limit_file_size) < 0 || set_limit (RLIMIT_CORE, agent->limit_core) < 0)
     return -1;
+  offer_to_oom_killer ();
   umask (022);
   return setsid () < 0 ? -1 : 0;
 }

@@ -1,5 +1,6 @@
 /* limits.c - every limit is met by exceeding it; one that cannot be kept is refused. */
 #include <CUnit/CUnit.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,38 @@ memory (void)
       /* Files of a tmpfs are memory too. */
       CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "exec head -c 100M /dev/zero > /tmp/big", NULL, NULL, NULL), 0);
     }
+  guest_alone_end (&host, &guest);
+}
+
+/* The agent outlives its workload, also a workload that makes itself small, and a host that is spared
+ * itself does not hand that on. */
+static void
+the_agent_survives (void)
+{
+  struct berth_spec spec = guest_spec ();
+  struct host host;
+  struct guest guest;
+  struct berth_exit exit = { 0 };
+
+  spec.asks = BERTH_SPEC_MEMORY;
+  spec.memory_bytes = 32 * MIB;
+  /* Only with CAP_SYS_RESOURCE. */
+  bool spared = berth_fs_write (AT_FDCWD, "/proc/self/oom_score_adj", "-700", 4) == 0;
+  bool made = guest_alone (&host, &guest, &spec);
+  if (spared)
+    CU_ASSERT_EQUAL (berth_fs_write (AT_FDCWD, "/proc/self/oom_score_adj", "0", 1), 0);
+  if (!made)
+    return;
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, "cat /proc/self/oom_score_adj; (echo -700 > /proc/self/oom_score_adj) 2>/dev/null || echo no"),
+                          "500\nno");
+  CU_ASSERT_EQUAL (guest_run (&guest, "root", "test \"$(cat /proc/1/oom_score_adj)\" = 0", NULL, NULL, NULL), 0);
+  if (is_enforced (&guest, BERTH_SPEC_MEMORY))
+    for (int i = 0; i < 3; i++)
+      {
+        guest_run (&guest, NULL, "for i in 1 2 3 4 5 6; do perl -e '$x = \"a\" x 8000000; sleep 5' & done; "
+                                 "exec perl -e '$x = \"a\" x 100000000; print length $x'", NULL, NULL, &exit);
+        CU_ASSERT_STRING_EQUAL (guest_output (&guest, "echo usable"), "usable");
+      }
   guest_alone_end (&host, &guest);
 }
 
@@ -368,6 +401,7 @@ main (void)
 {
   static const struct berth_test tests[] = {
     { "L04 memory, and its exhaustion is told", memory },
+    { "E17 the agent outlives its workload", the_agent_survives },
     { "E17 processes, and the sandbox stays usable", processes },
     { "L04 processor", processor },
     { "L04 sizes and descriptors", sizes },
