@@ -76,18 +76,10 @@ ns_freezer_let_die (const char *freezer)
 static int
 find (struct berth_call *call, const struct berth_state *state, const char *id, struct ns_meta *meta)
 {
-  BERTH_AUTO_FD int box = -1;
+  BERTH_AUTO_FD int box = ns_meta_find (call, state, id, meta);
 
-  if (ns_id_is_possible (state, id))
-    box = ns_box_open (state, id);
-  else
-    errno = ENOENT;
   if (box < 0)
-    return call->services->fail (call, errno == ENOENT ? BERTH_E_SANDBOX_NOT_FOUND : BERTH_E_UNREACHABLE,
-                                 "cannot find the sandbox %s: %m", id);
-  if (ns_meta_read (box, meta) < 0 || !meta->ready)
-    return call->services->fail (call, BERTH_E_UNREACHABLE, "the sandbox %s is only half made, or its record is damaged",
-                                 id);
+    return -1;
   BERTH_AUTO_FD int agent = ns_meta_agent (meta);
   if (agent < 0)
     return call->services->fail (call, BERTH_E_WRONG_STATE, "the sandbox %s does not run", id);

@@ -92,18 +92,10 @@ ns_connect (struct berth_call *call, struct berth_state *state, const struct ber
             const struct berth_effective_sink *sink, struct berth_handle **out)
 {
   NS_AUTO_META struct ns_meta meta = { 0 };
-  BERTH_AUTO_FD int box = -1;
+  BERTH_AUTO_FD int box = ns_meta_find (call, state, native->id, &meta);
 
-  if (ns_id_is_possible (state, native->id))
-    box = ns_box_open (state, native->id);
-  else
-    errno = ENOENT;
   if (box < 0)
-    return call->services->fail (call, errno == ENOENT ? BERTH_E_SANDBOX_NOT_FOUND : BERTH_E_UNREACHABLE,
-                                 "cannot find the sandbox %s: %m", native->id);
-  if (ns_meta_read (box, &meta) < 0 || !meta.ready)
-    return call->services->fail (call, BERTH_E_UNREACHABLE, "the sandbox %s is only half made, or its record is damaged",
-                                 native->id);
+    return -1;
   struct berth_handle *handle = ns_handle_new (call, state, native->id, &meta);
   if (handle == NULL)
     return -1;

@@ -405,6 +405,24 @@ ns_meta_read (int box, struct ns_meta *meta)
 }
 
 int
+ns_meta_find (struct berth_call *call, const struct berth_state *state, const char *id, struct ns_meta *meta)
+{
+  BERTH_AUTO_FD int box = -1;
+
+  if (ns_id_is_possible (state, id))
+    box = ns_box_open (state, id);
+  else
+    errno = ENOENT;
+  if (box < 0)
+    return call->services->fail (call, errno == ENOENT ? BERTH_E_SANDBOX_NOT_FOUND : BERTH_E_UNREACHABLE,
+                                 "cannot find the sandbox %s: %m", id);
+  if (ns_meta_read (box, meta) < 0 || !meta->ready)
+    return call->services->fail (call, BERTH_E_UNREACHABLE, "the sandbox %s is only half made, or its record is damaged",
+                                 id);
+  return BERTH_STEAL_FD (box);
+}
+
+int
 ns_meta_mend (int box)
 {
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };

@@ -196,6 +196,8 @@ int ns_meta_write (int box, const struct ns_meta *meta);
 int ns_meta_append (int box, const struct ns_meta *meta);
 /* Removes what a torn write left at the end, so that more can be added.  0 or -1 with errno. */
 int ns_meta_mend (int box);
+/* The box of a sandbox that was handed over, with its record in META; -1 after fail. */
+int ns_meta_find (struct berth_call *call, const struct berth_state *state, const char *id, struct ns_meta *meta);
 /* A pidfd of the live agent; -1 with ESRCH when there is none. */
 int ns_meta_agent (const struct ns_meta *meta);
 

@@ -42,18 +42,14 @@ find (struct ns_boot *boot, int *lock)
 {
   struct berth_call *call = boot->call;
 
-  if (ns_id_is_possible (boot->state, boot->id))
-    boot->box = ns_box_open (boot->state, boot->id);
-  else
-    errno = ENOENT;
-  if (boot->box < 0)
-    return call->services->fail (call, errno == ENOENT ? BERTH_E_SANDBOX_NOT_FOUND : BERTH_E_UNREACHABLE,
-                                 "cannot find the sandbox %s: %m", boot->id);
-  if ((*lock = take_lock (call, boot->box, boot->id)) < 0)
+  if ((boot->box = ns_meta_find (call, boot->state, boot->id, &boot->meta)) < 0
+      || (*lock = take_lock (call, boot->box, boot->id)) < 0)
     return -1;
-  if (ns_meta_read (boot->box, &boot->meta) < 0 || !boot->meta.ready)
-    return call->services->fail (call, BERTH_E_UNREACHABLE, "the sandbox %s is only half made, or its record is damaged",
-                                 boot->id);
+  /* Again, since another may have changed it until then. */
+  ns_meta_free (&boot->meta);
+  if (ns_meta_read (boot->box, &boot->meta) < 0)
+    return call->services->fail (call, errno == ENOENT ? BERTH_E_SANDBOX_NOT_FOUND : BERTH_E_UNREACHABLE,
+                                 "cannot read the record of %s any more: %m", boot->id);
   if (!(boot->meta.limits.capabilities & BERTH_CAP_RESTART))
     {
       call->services->fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "the sandbox %s cannot be started again", boot->id);
