@@ -15,6 +15,7 @@
 
 #define APPLICATION_ID 0x42525448 /* "BRTH", so that no other program's database is taken for ours */
 #define BUSY_LIMIT_MS 10000
+#define PAGE_SIZE "1024" /* a record takes half of one; the log holds whole pages, and each opening reads it */
 #define LOG_PAGES 200 /* reading more at each opening would cost more than merging it */
 
 /* Several writers that wake at once would meet again: sleep a random part of a growing span. */
@@ -136,7 +137,7 @@ initialise (struct berth_store *store, int version, struct berth_error *error)
   if (berth_id_generate ("inst-", 20, id, sizeof id) != 0)
     return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no random numbers: %m");
   snprintf (sql, sizeof sql, "INSERT OR IGNORE INTO meta VALUES ('installation_id', '%s')", id);
-  if (sqlite3_exec (store->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = 1112691784",
+  if (sqlite3_exec (store->db, "PRAGMA page_size = " PAGE_SIZE "; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = 1112691784",
                     NULL, NULL, NULL)
           != SQLITE_OK
       || berth_schema_migrate (store->db, version) != 0

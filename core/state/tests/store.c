@@ -456,7 +456,7 @@ static void
 test_damaged_page (void)
 {
   PLACE place = { .store = NULL };
-  char junk[4096];
+  char junk[1024]; /* a page */
 
   place_make (&place);
   place_open (&place);
@@ -466,7 +466,7 @@ test_damaged_page (void)
   BERTH_AUTO_FREE char *path = place_file (&place, "berth.db");
   BERTH_AUTO_FD int fd = open (path, O_RDWR | O_CLOEXEC);
   memset (junk, 0xa5, sizeof junk);
-  CU_ASSERT_EQUAL (pwrite (fd, junk, sizeof junk, (page - 1) * 4096), sizeof junk);
+  CU_ASSERT_EQUAL (pwrite (fd, junk, sizeof junk, (page - 1) * (off_t) sizeof junk), sizeof junk);
   place_open (&place);
   berth_store_close (BERTH_STEAL_POINTER (place.store));
   CU_ASSERT_TRUE (WIFSIGNALED (end (start (write_and_die, place.directory, 0))));
