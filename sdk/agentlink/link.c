@@ -11,7 +11,7 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/fd.h"
 
-#define BACKLOG 128
+#define BACKLOG 1024 /* as many as an agent serves at once: who finds no room has to poll */
 #define CONNECT_MS 5000
 #define RETRY_MS 2
 
