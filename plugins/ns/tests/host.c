@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -663,6 +664,24 @@ list_agents (const char *prefix, struct berth_buffer *out)
           && is_inside (berth_buffer_string (&text), needle))
         berth_buffer_appendf (out, "process %s of %s\n", entry->d_name, prefix);
     }
+}
+
+int
+machine_loops (const struct host *host)
+{
+  glob_t found;
+  int count = 0;
+
+  if (glob ("/sys/block/loop*/loop/backing_file", 0, NULL, &found) == 0)
+    for (size_t i = 0; i < found.gl_pathc; i++)
+      {
+        BERTH_AUTO_BUFFER struct berth_buffer file = { 0 };
+        if (berth_fs_read (AT_FDCWD, found.gl_pathv[i], &file, 8192) == 0
+            && strstr (berth_buffer_string (&file), host->top) != NULL)
+          count++;
+      }
+  globfree (&found);
+  return count;
 }
 
 void

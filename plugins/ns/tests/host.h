@@ -87,5 +87,7 @@ bool guest_write (struct guest *guest, const char *path, const char *host_file, 
 /* What is on the machine: a line for each mount, and for each cgroup and process of sandboxes whose
  * ids begin with PREFIX. */
 void machine_state (const char *prefix, struct berth_buffer *out);
+/* How many loop devices have a file of HOST's. */
+int machine_loops (const struct host *host);
 
 #endif

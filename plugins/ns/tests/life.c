@@ -20,6 +20,7 @@
 
 #define CYCLES 50
 #define KILLS 40
+#define DISK_KILLS 24
 #define AT_ONCE 20
 
 static int
@@ -104,9 +105,8 @@ nothing_is_left_after_many (void)
 
 /* A whole life in a child of the test, which dies at some moment of it. */
 static void
-die_while_creating (struct host *host, int64_t after_us)
+die_while_creating (struct host *host, const struct berth_spec *spec, int64_t after_us)
 {
-  const struct berth_spec spec = guest_spec ();
   struct guest guest = { 0 };
   int status;
 
@@ -117,7 +117,7 @@ die_while_creating (struct host *host, int64_t after_us)
     {
       struct host_call call;
       host_call_start (host, &call);
-      guest_create_in (host, &guest, &spec, &call);
+      guest_create_in (host, &guest, spec, &call);
       pause ();
       _exit (0);
     }
@@ -131,12 +131,36 @@ die_while_creating (struct host *host, int64_t after_us)
 static void
 a_killed_create_leaves_nothing_that_destroy_misses (void)
 {
+  const struct berth_spec spec = guest_spec ();
   struct host host;
 
   if (!host_start (&host))
     return;
   for (int i = 0; i < KILLS; i++)
-    die_while_creating (&host, i * 250);
+    die_while_creating (&host, &spec, i * 250);
+  assert_nothing_left (&host);
+  host_stop (&host);
+}
+
+/* The moments go over the making of the file system, its first mount and the start. */
+static void
+a_killed_create_leaves_no_loop_device (void)
+{
+  struct berth_spec spec = guest_spec ();
+  struct host host;
+
+  spec.asks = BERTH_SPEC_DISK;
+  spec.disk_bytes = 32u << 20;
+  if (access ("/dev/loop-control", W_OK) < 0 || access ("/usr/sbin/mkfs.ext4", X_OK) < 0)
+    {
+      berth_test_skip ("this machine has no loop devices or no mkfs.ext4");
+      return;
+    }
+  if (!host_start (&host))
+    return;
+  for (int i = 0; i < DISK_KILLS; i++)
+    die_while_creating (&host, &spec, i * 4000);
+  CU_ASSERT_EQUAL (machine_loops (&host), 0);
   assert_nothing_left (&host);
   host_stop (&host);
 }
@@ -662,6 +686,7 @@ main (void)
   static const struct berth_test tests[] = {
     { "L08 nothing is left after many", nothing_is_left_after_many },
     { "L27 a killed create leaves nothing that destroy misses", a_killed_create_leaves_nothing_that_destroy_misses },
+    { "L27 a killed create with a disk leaves no loop device", a_killed_create_leaves_no_loop_device },
     { "L06 a failing create leaves nothing", a_failing_create_leaves_nothing },
     { "L18 a cancelled create leaves nothing", a_cancelled_create_leaves_nothing },
     { "L01 an id that is there is a conflict, and unharmed", an_id_that_is_there_is_a_conflict },

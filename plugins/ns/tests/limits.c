@@ -1,7 +1,6 @@
 /* limits.c - every limit is met by exceeding it; one that cannot be kept is refused. */
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,17 +201,6 @@ a_default_is_a_number (void)
   guest_alone_end (&host, &guest);
 }
 
-/* How many loop devices have something. */
-static int
-count_loops (void)
-{
-  glob_t found;
-  int count = glob ("/sys/block/loop*/loop/backing_file", 0, NULL, &found) == 0 ? (int) found.gl_pathc : 0;
-
-  globfree (&found);
-  return count;
-}
-
 static void
 disk (void)
 {
@@ -221,7 +209,6 @@ disk (void)
   struct guest guest;
   struct host_call call;
   BERTH_AUTO_BUFFER struct berth_buffer mounts = { 0 };
-  int loops = count_loops ();
 
   spec.asks = spec.must = BERTH_SPEC_DISK;
   spec.disk_bytes = 32 * MIB;
@@ -240,9 +227,9 @@ disk (void)
   CU_ASSERT_PTR_NOT_NULL (strstr (guest_output (&guest, "grep ' /workspace ' /proc/self/mounts"), "nosuid,nodev"));
   machine_state ("sb-nobody", &mounts);
   CU_ASSERT_PTR_NULL (strstr (berth_buffer_string (&mounts), "loop"));
-  CU_ASSERT_EQUAL (count_loops (), loops + 1);
+  CU_ASSERT_EQUAL (machine_loops (&host), 1);
   CU_ASSERT_EQUAL (guest_stop (&guest, &call), 0);
-  CU_ASSERT_EQUAL (count_loops (), loops);
+  CU_ASSERT_EQUAL (machine_loops (&host), 0);
   CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "cat file"), "kept");
   CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "head -c 40M /dev/zero > a", NULL, NULL, NULL), 0);
@@ -250,7 +237,7 @@ disk (void)
   CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "rm a; cat file"), "kept");
   guest_end (&guest);
-  CU_ASSERT_EQUAL (count_loops (), loops);
+  CU_ASSERT_EQUAL (machine_loops (&host), 0);
   host_stop (&host);
 }
 
