@@ -11,7 +11,11 @@ SUITES_SOURCES = %D%/suites/box.c %D%/suites/box.h %D%/suites/call.c %D%/suites/
 	%D%/suites/process.c %D%/suites/process.h %D%/suites/structure.c \
 	%D%/suites/workload.c %D%/suites/workspace.c %D%/suites/workspace.h
 
-check_PROGRAMS += %D%/run-suites %D%/suites/probe
+# What tries to get out.
+SUITES_SOURCES += %D%/escape/escape.h %D%/escape/suite.c %D%/escape/attempts.c %D%/escape/around.c %D%/escape/leaks.c \
+	%D%/escape/tools.c %D%/escape/races.c
+
+check_PROGRAMS += %D%/run-suites %D%/suites/probe %D%/escape/prober
 %C%_run_suites_SOURCES = %D%/run-suites.c %D%/child.c %D%/child.h %D%/place.c %D%/place.h $(SUITES_SOURCES)
 %C%_run_suites_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 %C%_run_suites_LDADD = core/registry/libregistry.la $(TEST_LIBS)
@@ -20,6 +24,10 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe
 %C%_suites_probe_SOURCES = %D%/suites/probe.c
 %C%_suites_probe_CFLAGS = -std=gnu17 $(WARNING_FLAGS)
 %C%_suites_probe_LDFLAGS = -all-static
+%C%_escape_prober_SOURCES = %D%/escape/prober.c %D%/escape/prober.h %D%/escape/calls.c %D%/escape/paths.c \
+	%D%/escape/processes.c
+%C%_escape_prober_CFLAGS = -std=gnu17 $(WARNING_FLAGS)
+%C%_escape_prober_LDFLAGS = -all-static
 
 CONFORMANCE_TESTS = %D%/tests/fake %D%/tests/plain %D%/tests/ns
 TESTS += $(CONFORMANCE_TESTS)

@@ -16,7 +16,8 @@
 #define CLAUSE_SECONDS 30
 
 static const struct suite *const suites[]
-    = { &suite_structure, &suite_lifecycle, &suite_commands, &suite_files, &suite_workspace, &suite_network, &suite_isolation };
+    = { &suite_structure, &suite_lifecycle, &suite_commands, &suite_files, &suite_workspace, &suite_network, &suite_isolation,
+        &suite_escape };
 
 /* A clause that was chosen, under the name that its line has. */
 struct item

@@ -73,21 +73,6 @@ is_denied (const char *result, const char *name)
          || strcmp (result, "SIGSYS") == 0;
 }
 
-/* The result of NAME in the probe's lines, "" when it is not there. */
-static void
-find_result (const char *lines, const char *name, char *result, size_t size)
-{
-  size_t length = strlen (name);
-
-  result[0] = '\0';
-  for (const char *line = lines; line != NULL && *line != '\0'; line = strchr (line, '\n'))
-    {
-      line += *line == '\n';
-      if (strncmp (line, name, length) == 0 && line[length] == ' ')
-        snprintf (result, size, "%.*s", (int) strcspn (line + length + 1, "\n"), line + length + 1);
-    }
-}
-
 /* How many calls the control shows to be possible here; -1 when the probe did not run inside. */
 static int
 try_entry (struct suite_context *suite, struct suite_box *box, const char *user, const char *entry, const char *outside)
@@ -109,8 +94,8 @@ try_entry (struct suite_context *suite, struct suite_box *box, const char *user,
       char inside[32];
       char control[32];
 
-      find_result (berth_buffer_string (&ran.out), calls[i], inside, sizeof inside);
-      find_result (outside, calls[i], control, sizeof control);
+      suite_tool_result (berth_buffer_string (&ran.out), calls[i], inside, sizeof inside);
+      suite_tool_result (outside, calls[i], control, sizeof control);
       SUITE_CHECK (suite, is_denied (inside, calls[i]), "%s by %s as %s: %s", calls[i], entry, user, inside);
       shown += control[0] != '\0' && !is_denied (control, calls[i]);
     }

@@ -54,6 +54,7 @@ extern const struct suite suite_files;
 extern const struct suite suite_workspace;
 extern const struct suite suite_network;
 extern const struct suite suite_isolation;
+extern const struct suite suite_escape;
 
 /* What a clause is given.  Read only for the clauses. */
 struct suite_context

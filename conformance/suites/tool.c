@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "conformance/suites/content.h"
@@ -10,44 +12,52 @@
 #include "sdk/base/path.h"
 #include "sdk/base/string.h"
 
+#define TOOL "suites/probe"
 #define TOOL_MAX ((size_t) 16 << 20)
 #define ARGUMENTS_MAX 8
 
 extern char **environ;
 
 /* Built beside the suites; a libtool program runs from a folder further down. */
-static char *
-tool_path (struct suite_context *suite)
+char *
+suite_program_path (struct suite_context *suite, const char *program)
 {
   BERTH_AUTO_FREE char *folder = berth_path_parent (suite->self);
-  char *path = berth_string_format ("%s/suites/probe", folder);
+  char *path = berth_string_format ("%s/%s", folder, program);
 
   if (path != NULL && access (path, X_OK) == 0)
     return path;
   free (path);
-  path = berth_string_format ("%s/../suites/probe", folder);
-  SUITE_REQUIRE (suite, path != NULL && access (path, X_OK) == 0, "no probe program beside %s", suite->self);
+  path = berth_string_format ("%s/../%s", folder, program);
+  SUITE_REQUIRE (suite, path != NULL && access (path, X_OK) == 0, "no program %s beside %s", program, suite->self);
   return path;
 }
 
 void
-suite_tool_install (struct suite_box *box)
+suite_program_install (struct suite_box *box, const char *program_name, const char *at)
 {
-  BERTH_AUTO_FREE char *path = tool_path (box->suite);
+  BERTH_AUTO_FREE char *path = suite_program_path (box->suite, program_name);
   BERTH_AUTO_BUFFER struct berth_buffer program = { 0 };
   struct berth_change how = suite_change (BERTH_CHANGE_MODE);
   uint32_t code;
 
   how.mode = 0755;
   SUITE_REQUIRE (box->suite, berth_fs_read (AT_FDCWD, path, &program, TOOL_MAX) == 0, "cannot read %s", path);
-  code = suite_write (box, SUITE_TOOL, program.data, program.size, &how);
-  SUITE_REQUIRE (box->suite, code == 0, "cannot put the probe inside: %s", box->error.message);
+  code = suite_write (box, at, program.data, program.size, &how);
+  SUITE_REQUIRE (box->suite, code == 0, "cannot put %s inside: %s", program_name,
+                 box->error.message);
+}
+
+void
+suite_tool_install (struct suite_box *box)
+{
+  suite_program_install (box, TOOL, SUITE_TOOL);
 }
 
 char *
-suite_tool_outside (struct suite_context *suite, const char *const *arguments)
+suite_program_outside (struct suite_context *suite, const char *program, const char *const *arguments)
 {
-  BERTH_AUTO_FREE char *path = tool_path (suite);
+  BERTH_AUTO_FREE char *path = suite_program_path (suite, program);
   struct berth_buffer output = { 0 };
   const char *argv[ARGUMENTS_MAX + 2] = { path };
   posix_spawn_file_actions_t actions;
@@ -66,4 +76,24 @@ suite_tool_outside (struct suite_context *suite, const char *const *arguments)
   close (ends[0]);
   waitpid (pid, NULL, 0);
   return berth_buffer_steal (&output);
+}
+
+char *
+suite_tool_outside (struct suite_context *suite, const char *const *arguments)
+{
+  return suite_program_outside (suite, TOOL, arguments);
+}
+
+void
+suite_tool_result (const char *lines, const char *name, char *result, size_t size)
+{
+  size_t length = strlen (name);
+
+  result[0] = '\0';
+  for (const char *line = lines; line != NULL && *line != '\0'; line = strchr (line, '\n'))
+    {
+      line += *line == '\n';
+      if (strncmp (line, name, length) == 0 && line[length] == ' ')
+        snprintf (result, size, "%.*s", (int) strcspn (line + length + 1, "\n"), line + length + 1);
+    }
 }

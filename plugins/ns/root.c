@@ -111,8 +111,10 @@ static void
 make_proc (struct ns_plan *plan)
 {
   static const char *const files[]
-      = { "cmdline", "diskstats",  "interrupts",  "kallsyms", "kcore",         "key-users",  "keys",       "kmsg",
-          "latency_stats", "mtrr", "partitions", "sched_debug", "softirqs", "sysrq-trigger", "timer_list", "timer_stats" };
+      = { "buddyinfo", "cmdline",     "config.gz",   "consoles",   "diskstats",  "dma",       "interrupts",
+          "iomem",     "ioports",     "kallsyms",    "kcore",      "key-users",  "keys",      "kmsg",
+          "latency_stats", "locks",   "misc",        "mtrr",       "partitions", "sched_debug", "softirqs",
+          "swaps",     "sysrq-trigger", "timer_list", "timer_stats", "zoneinfo" };
   static const char *const directories[] = { "acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi" };
 
   add_mount (plan, "proc", "proc", INERT, NULL);

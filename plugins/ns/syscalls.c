@@ -85,8 +85,9 @@ const struct ns_syscall_guard ns_syscall_guards[] = {
   /* Of netlink only NETLINK_ROUTE: which interfaces there are. */
   { "socket", EPROTONOSUPPORT, NS_GUARD_OTHERS, .argument = 2, .when = 1, .when_argument = 0, .when_value = AF_NETLINK,
     .count = 1, .values = { 0 } },
-  /* Input for whoever reads the terminal, and the console's selection. */
-  { "ioctl", EPERM, NS_GUARD_VALUES, .argument = 1, .count = 2, .values = { TIOCSTI, TIOCLINUX } },
+  /* Input for whoever reads the terminal, the console's selection, and line disciplines, each of
+   * which is a driver that the kernel would load. */
+  { "ioctl", EPERM, NS_GUARD_VALUES, .argument = 1, .count = 3, .values = { TIOCSTI, TIOCLINUX, TIOCSETD } },
   { .name = NULL }
 };
 

@@ -1,0 +1,269 @@
+/* Ways out that take more than one step. */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "conformance/escape/escape.h"
+#include "conformance/suites/content.h"
+#include "conformance/suites/tool.h"
+#include "sdk/base/fd.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+#define PROGRAM_MAX ((size_t) 16 << 20)
+#define NOBODY 65534
+#define EXECS 60
+#define EXECS_LONG 1000
+
+/* ---- sockets ---- */
+
+static int
+listen_at (const char *name, bool abstract)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  size_t size = strlen (name);
+
+  if (fd < 0 || size + 2 > sizeof address.sun_path)
+    return fd;
+  memcpy (address.sun_path + (abstract ? 1 : 0), name, size);
+  if (bind (fd, (struct sockaddr *) &address, (socklen_t) (offsetof (struct sockaddr_un, sun_path) + 1 + size)) == 0
+      && listen (fd, 8) == 0)
+    return fd;
+  close (fd);
+  return -1;
+}
+
+static void
+check_socket (struct suite_box *box, const char *kind, const char *name)
+{
+  BERTH_AUTO_FD int listener = listen_at (name, strcmp (kind, "abstract") == 0);
+  BERTH_AUTO_FREE char *outside = NULL;
+
+  SUITE_REQUIRE (box->suite, listener >= 0, "cannot listen at %s", name);
+  outside = suite_program_outside (box->suite, ESCAPE_PROBER, (const char *const[]) { "connect", kind, name, NULL });
+  SUITE_CHECK (box->suite, outside != NULL && strcmp (outside, "ok\n") == 0, "%s outside: %s: no control", name, outside);
+  for (int root = 0; root < 1 + escape_has_root (box); root++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      suite_run (box,
+                 &(struct suite_command) { .arguments = (const char *const[]) { ESCAPE_INSIDE, "connect", kind, name, NULL },
+                                           .user = root ? "root" : "sandbox" },
+                 &ran);
+      SUITE_CHECK_EXIT (box->suite, &ran, 0, name);
+      SUITE_CHECK (box->suite, !suite_ran_printed (&ran, "ok\n"), "the %s socket %s answers inside", kind, name);
+    }
+}
+
+void
+escape_sockets (struct suite_context *suite)
+{
+  struct suite_box *box = escape_box (suite);
+  BERTH_AUTO_FREE char *abstract = berth_string_format ("berth-test-%s", suite->tag);
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/socket", suite->directory);
+  BERTH_AUTO_FREE char *open = berth_string_format ("/tmp/berth-test-%s.socket", suite->tag);
+
+  suite_program_install (box, ESCAPE_PROBER, ESCAPE_INSIDE);
+  check_socket (box, "abstract", abstract);
+  check_socket (box, "path", path);
+  check_socket (box, "path", open);
+  unlink (open);
+}
+
+/* ---- set-user-id ---- */
+
+/* What a set-user-id copy of the prober says to be when an ordinary account runs it here. */
+static void
+run_setuid_outside (struct suite_context *suite, char *answer, size_t size)
+{
+  BERTH_AUTO_FREE char *source = suite_program_path (suite, ESCAPE_PROBER);
+  BERTH_AUTO_FREE char *copy = berth_string_format ("%s/setuid", suite->directory);
+  BERTH_AUTO_BUFFER struct berth_buffer program = { 0 };
+  BERTH_AUTO_FD int fd = -1;
+  int ends[2];
+  pid_t pid;
+
+  SUITE_REQUIRE (suite,
+                 berth_fs_read (AT_FDCWD, source, &program, PROGRAM_MAX) == 0
+                     && (fd = open (copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700)) >= 0
+                     && write (fd, program.data, program.size) == (ssize_t) program.size && fchmod (fd, 04755) == 0,
+                 "cannot copy the prober");
+  close (fd);
+  /* By descriptor: the folders above are closed to that account. */
+  fd = open (copy, O_PATH | O_CLOEXEC);
+  SUITE_REQUIRE (suite, fd >= 0 && pipe2 (ends, O_CLOEXEC) == 0, "no pipe");
+  pid = fork ();
+  if (pid == 0)
+    {
+      const char *const arguments[] = { "prober", "ids", NULL };
+
+      dup2 (ends[1], STDOUT_FILENO);
+      if (setresgid (NOBODY, NOBODY, NOBODY) == 0 && setresuid (NOBODY, NOBODY, NOBODY) == 0)
+        fexecve (fd, (char *const *) arguments, (char *const[]) { NULL });
+      _exit (127);
+    }
+  close (ends[1]);
+  ssize_t got = pid > 0 ? read (ends[0], answer, size - 1) : 0;
+  answer[got > 0 ? got : 0] = '\0';
+  close (ends[0]);
+  waitpid (pid, NULL, 0);
+}
+
+void
+escape_setuid (struct suite_context *suite)
+{
+  struct suite_box *box = escape_box (suite);
+  SUITE_AUTO_RAN struct suite_ran copy = { 0 };
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  char answer[32];
+
+  if (!escape_has_root (box))
+    suite_not_applicable (suite, "there is one account only");
+  suite_program_install (box, ESCAPE_PROBER, ESCAPE_INSIDE);
+  suite_run (box,
+             &(struct suite_command) {
+                 .arguments = (const char *const[]) { "/bin/sh", "-c", "cp /workspace/prober /tmp/p && chmod 6755 /tmp/p", NULL },
+                 .user = "root" },
+             &copy);
+  SUITE_CHECK_EXIT (suite, &copy, 0, "a set-user-id file");
+  suite_argv (box, &ran, (const char *const[]) { "/tmp/p", "ids", NULL });
+  SUITE_CHECK_PRINTED (suite, &ran, "1000\n", "the set-user-id file of the sandbox's root");
+  if (geteuid () != 0)
+    suite_skip (suite, "only root can make the control");
+  run_setuid_outside (suite, answer, sizeof answer);
+  if (strcmp (answer, "0\n") != 0)
+    suite_warn (suite, "set-user-id files do nothing below %s: no control", suite->directory);
+}
+
+/* ---- the host's program ---- */
+
+static int64_t
+sum_file (const char *path)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer program = { 0 };
+  uint64_t sum = 14695981039346656037u;
+
+  if (path == NULL || berth_fs_read (AT_FDCWD, path, &program, PROGRAM_MAX) < 0)
+    return -1;
+  for (size_t i = 0; i < program.size; i++)
+    sum = (sum ^ (unsigned char) program.data[i]) * 1099511628211u;
+  return (int64_t) (sum >> 1);
+}
+
+/* Outside the same trick at a copy of the prober must work, or it proves nothing. */
+static void
+check_overwrite_works (struct suite_context *suite)
+{
+  BERTH_AUTO_FREE char *source = suite_program_path (suite, ESCAPE_PROBER);
+  BERTH_AUTO_FREE char *copy = berth_string_format ("%s/victim", suite->directory);
+  BERTH_AUTO_FREE char *command = berth_string_format ("cp %s %s", source, copy);
+  const char *const arguments[] = { copy, "wait", NULL };
+  pid_t pid;
+  int64_t before;
+
+  SUITE_REQUIRE (suite, system (command) == 0, "%s failed", command);
+  before = sum_file (copy);
+  SUITE_REQUIRE (suite, posix_spawn (&pid, copy, NULL, NULL, (char *const *) arguments, NULL) == 0, "cannot start %s", copy);
+  BERTH_AUTO_FREE char *number = berth_string_format ("%ld", (long) pid);
+  BERTH_AUTO_FREE char *answer = suite_program_outside (suite, ESCAPE_PROBER, (const char *const[]) { "overwrite", number, NULL });
+  waitpid (pid, NULL, 0);
+  SUITE_CHECK (suite, strcmp (answer, "ok\n") == 0 && sum_file (copy) != before, "the trick does not work outside: %s", answer);
+}
+
+void
+escape_program (struct suite_context *suite)
+{
+  struct suite_box *box = escape_box (suite);
+  int execs = getenv ("BERTH_TEST_LONG") != NULL ? EXECS_LONG : EXECS;
+  BERTH_AUTO_FREE char *script = berth_string_format ("/workspace/prober grab %d", execs * 30);
+  const char *agent = suite->agent_path != NULL ? suite->agent_path : getenv ("BERTH_AGENT");
+  int64_t before = sum_file (agent);
+  struct suite_job job = { 0 };
+  unsigned long got = 0, written = 1;
+
+  check_overwrite_works (suite);
+  suite_program_install (box, ESCAPE_PROBER, ESCAPE_INSIDE);
+  /* What the kernel runs for this file is the program of whoever starts it. */
+  SUITE_REQUIRE (suite,
+                 suite_write (box, "/workspace/evil", "#!/proc/self/exe\n", 17,
+                              &(struct berth_change) { .struct_size = sizeof (struct berth_change),
+                                                       .asks = BERTH_CHANGE_MODE,
+                                                       .mode = 0755,
+                                                       .beneath = SUITE_WORKSPACE })
+                     == 0,
+                 "cannot write the script: %s", box->error.message);
+  suite_job_start (&job, box, script);
+  for (int i = 0; i < execs; i++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      suite_argv (box, &ran, (const char *const[]) { i % 2 ? "/workspace/evil" : "/bin/true", NULL });
+    }
+  suite_job_join (&job);
+  SUITE_CHECK_EXIT (suite, &job.ran, 0, "the one that grabs");
+  SUITE_CHECK (suite, sscanf (berth_buffer_string (&job.ran.out), "%lu %lu", &got, &written) == 2 && written == 0,
+               "a program was written to: %s", berth_buffer_string (&job.ran.out));
+  SUITE_CHECK (suite, got > 0, "no program was ever held: the race proves nothing");
+  SUITE_CHECK (suite, before >= 0 && sum_file (agent) == before, "%s has changed", agent);
+  suite_ran_free (&job.ran);
+}
+
+/* ---- a massacre ---- */
+
+/* What uid 0 inside does to its own sandbox stays there: it may make it silent, since the processes
+ * around its commands have its number, but another one works, and destroy does. */
+static const struct massacre
+{
+  const char *script;
+  bool answers; /* afterwards */
+} massacres[] = {
+  { "kill -9 -1", true },
+  { "i=0; while [ $i -lt 40 ]; do sleep 100 & i=$((i+1)); done; kill -9 -1", true },
+  { "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = $$ ] || for s in 1 2 3 6 11 15 33; do kill -$s $p; done; done", true },
+  { "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = $$ ] || kill -STOP $p; done", false },
+};
+
+static void
+run_massacre (struct suite_box *other, const struct massacre *massacre)
+{
+  struct suite_context *suite = other->suite;
+  struct suite_box *box = escape_box (suite);
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  SUITE_AUTO_RAN struct suite_ran after = { 0 };
+  SUITE_AUTO_RAN struct suite_ran beside = { 0 };
+  uint32_t verdict = 0;
+  uint32_t code;
+
+  suite_run (box,
+             &(struct suite_command) { .arguments = (const char *const[]) { "/bin/sh", "-c", massacre->script, NULL },
+                                       .user = "root",
+                                       .timeout_ms = 3000 },
+             &ran);
+  if (massacre->answers)
+    {
+      suite_sh (box, &after, 5000, "echo here");
+      SUITE_CHECK_PRINTED (suite, &after, "here\n", massacre->script);
+    }
+  suite_sh (other, &beside, 5000, "echo here");
+  SUITE_CHECK_PRINTED (suite, &beside, "here\n", "another sandbox");
+  code = suite_box_destroy (box, false, &verdict);
+  SUITE_CHECK (suite, code == 0 && verdict == BERTH_GONE, "after \"%s\": not gone", massacre->script);
+}
+
+void
+escape_massacre (struct suite_context *suite)
+{
+  struct suite_box *other = escape_box (suite);
+
+  if (!escape_has_root (other))
+    suite_not_applicable (suite, "there is one account only");
+  for (size_t i = 0; i < sizeof massacres / sizeof *massacres; i++)
+    run_massacre (other, &massacres[i]);
+}

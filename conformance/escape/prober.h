@@ -1,0 +1,23 @@
+/* prober.h - what the parts of the prober share. */
+#ifndef CONFORMANCE_ESCAPE_PROBER_H
+#define CONFORMANCE_ESCAPE_PROBER_H
+
+#include <sys/types.h>
+
+/* One thing that a sandbox must not let happen.  `run` is called in a process of its own and
+ * returns 0 when it worked, or the errno.  An errno that only somebody gets who was let in (EBADF,
+ * EFAULT, EINVAL for a senseless argument) is as good as success. */
+struct attempt
+{
+  const char *name; /* ends with NULL */
+  int (*run) (pid_t target, const struct attempt *self);
+  long number;
+  long arguments[5];
+};
+
+extern const struct attempt attempts_calls[];     /* calls.c: what needs privileges, or is new and big */
+extern const struct attempt attempts_processes[]; /* processes.c: at a process of another's */
+extern const struct attempt attempts_signals[];   /* processes.c: what another account's may not */
+extern const struct attempt attempts_paths[];     /* paths.c: names that are not the sandbox's */
+
+#endif

@@ -1,0 +1,82 @@
+/* D-170: what people run goes on working, as it is. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conformance/escape/escape.h"
+#include "conformance/suites/content.h"
+#include "conformance/suites/run.h"
+
+/* Each prints "works", where PROGRAM is in the sandbox. */
+static const struct tool
+{
+  const char *program;
+  const char *script;
+} tools[] = {
+  { "bash", "bash -c 'set -o pipefail; a=(1 2 3); diff <(echo ${#a[@]}) <(echo 3) && coproc cat; echo works'" },
+  { "bash", "bash -c 'shopt -s lastpipe; trap \"echo works\" EXIT; (exit 3) & wait $!; [ $? = 3 ] && printf x | read -r y'" },
+  { "python3", "python3 -c 'import threading; t=[threading.Thread(target=sum, args=([1],)) for i in range(50)];"
+               " [x.start() for x in t]; [x.join() for x in t]; print(\"works\")'" },
+  { "python3", "python3 -m venv --without-pip v && v/bin/python -c 'import sys; print(\"works\" if sys.prefix != sys.base_prefix else 0)'" },
+  { "python3", "python3 -c 'from multiprocessing import Pool, shared_memory as s; m=s.SharedMemory(create=True, size=4096);"
+               " m.buf[0]=3; m.close(); m.unlink(); p=Pool(4); print(\"works\" if p.map(abs, [-1]*9)==[1]*9 else 0)'" },
+  { "python3", "python3 -c 'import asyncio; p=asyncio.run(asyncio.create_subprocess_exec(\"true\")); print(\"works\")'" },
+  { "python3", "python3 -c 'import sqlite3, ssl, ctypes, curses, mmap; sqlite3.connect(\"d\").execute(\"create table t(x)\"); print(\"works\")'" },
+  { "gcc", "cat > t.c <<'T'\n#include <fcntl.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>\n#include <sys/mman.h>\n"
+           "#include <unistd.h>\nstatic sem_t *s;\nstatic void *f (void *p) { (*(int *) p)++; sem_post (s); return p; }\n"
+           "int main (void) { pthread_t t; int m = shm_open (\"/m\", O_CREAT | O_RDWR, 0600); if (ftruncate (m, 4096)) return 1;\n"
+           "int *p = mmap (0, 4096, 3, MAP_SHARED, m, 0); s = sem_open (\"/s\", O_CREAT, 0600, 0);\n"
+           "if (p == MAP_FAILED || s == SEM_FAILED || pthread_create (&t, 0, f, p)) return 2;\n"
+           "sem_wait (s); pthread_join (t, 0); shm_unlink (\"/m\"); sem_unlink (\"/s\"); return puts (*p == 1 ? \"works\" : \"\") < 0; }\n"
+           "T\ngcc -O2 -Wall t.c -o t -pthread -lrt && ./t" },
+  { "g++", "printf '#include <iostream>\\n#include <thread>\\nint main () { std::thread t ([] { std::cout << \"works\\\\n\"; }); t.join (); }\\n' > t.cc"
+           " && g++ -O1 t.cc -o tt -pthread && ./tt" },
+  { "make", "mkdir -p m && cd m && for i in 1 2 3 4 5 6; do echo \"int f$i (void) { return $i; }\" > f$i.c; done &&"
+            " echo '#include <stdio.h>\nint f6 (void);\nint main (void) { return puts (f6 () == 6 ? \"works\" : \"\") < 0; }' > main.c &&"
+            " printf 'main: main.o f1.o f2.o f3.o f4.o f5.o f6.o\\n\\t$(CC) -o $@ $^\\n' > Makefile && make -s -j4 && ./main" },
+  { "git", "git init -q r && cd r && git config user.name a && git config user.email a@b && echo x > f && git add f &&"
+           " git commit -q -m one && git branch two && git clone -q . ../c && cd ../c && [ $(git log --oneline | wc -l) = 1 ] &&"
+           " git gc -q && git fsck 2>/dev/null && echo works" },
+  { "perl", "perl -MFile::Temp -MPOSIX -e 'my $p = fork; if (!$p) { exit 3 } waitpid $p, 0; print \"works\\n\" if $? >> 8 == 3'" },
+  { "node", "node -e 'const {Worker}=require(\"worker_threads\"); new Worker(\"require(\\\"worker_threads\\\").parentPort.postMessage(1)\","
+            " {eval: true}).on(\"message\", () => require(\"child_process\").exec(\"echo works\", (e, o) => process.stdout.write(o)))'" },
+  { "script", "script -qec 'stty -a > /dev/null && tty > /dev/null && echo works' /dev/null | tr -d '\\r'" },
+  { "gdb", "gdb -q -batch -ex run -ex quit --args /bin/true > /dev/null 2>&1 && echo works" },
+  { "strace", "strace -f -o t.out sh -c 'true; true' && grep -q execve t.out && echo works" },
+  { "tar", "mkdir -p a/b && echo x > a/b/c && ln a/b/c a/d && tar cz a | tar tz | grep -q a/d && echo works" },
+  { "xargs", "seq 100 | xargs -P 8 -n 1 echo | sort -n | tail -1 | grep -q 100 && echo works" },
+  { "flock", "flock l -c 'echo works'" },
+  { "timeout", "timeout 1 sleep 20; [ $? = 124 ] && nice -n 5 nohup setsid -w echo works" },
+};
+
+static bool
+has_program (struct suite_box *box, const char *program)
+{
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+  suite_argv (box, &ran, (const char *const[]) { "/bin/sh", "-c", "command -v \"$0\"", program, NULL });
+  return suite_ran_exited (&ran, 0);
+}
+
+void
+escape_tools (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  unsigned int missing = 0;
+
+  for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      if (!has_program (box, tools[i].program))
+        {
+          missing++;
+          suite_warn (suite, "no %s in this sandbox", tools[i].program);
+          continue;
+        }
+      suite_sh (box, &ran, 60000, tools[i].script);
+      SUITE_CHECK_PRINTED (suite, &ran, "works\n", tools[i].program);
+    }
+  if (missing == sizeof tools / sizeof *tools)
+    suite_skip (suite, "none of the tools is in the sandbox");
+}
