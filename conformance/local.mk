@@ -29,6 +29,10 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe %D%/escape/prober
 %C%_escape_prober_CFLAGS = -std=gnu17 $(WARNING_FLAGS)
 %C%_escape_prober_LDFLAGS = -all-static
 
+# Races of 100 000 swaps.
+LONG_TESTS += %D%/tests/escape-long
+EXTRA_DIST += %D%/tests/escape-long
+
 CONFORMANCE_TESTS = %D%/tests/fake %D%/tests/plain %D%/tests/ns
 TESTS += $(CONFORMANCE_TESTS)
 EXTRA_DIST += $(CONFORMANCE_TESTS)
