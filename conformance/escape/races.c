@@ -68,14 +68,14 @@ race_remove_tree (struct suite_box *box, bool *saw)
   return suite_remove (box, DIRECTORY "/folder", BERTH_CHANGE_RECURSIVE);
 }
 
+/* Within the folder: what it leads to is another file system, and a move to there fails anyway. */
 static uint32_t
 race_move (struct suite_box *box, bool *saw)
 {
-  uint32_t code = suite_move (box, DIRECTORY "/victim", SUITE_WORKSPACE "/moved", 0);
+  uint32_t code = suite_move (box, DIRECTORY "/victim", DIRECTORY "/moved", 0);
 
   (void) saw;
-  suite_write_text (box, SUITE_WORKSPACE "/moved", "moved");
-  return suite_move (box, SUITE_WORKSPACE "/moved", DIRECTORY "/victim", 0) == 0 ? 0 : code;
+  return suite_move (box, DIRECTORY "/moved", DIRECTORY "/victim", 0) == 0 ? 0 : code;
 }
 
 static uint32_t
@@ -371,7 +371,8 @@ run_race (struct suite_box *box, const struct race *race, const char *host_folde
   SUITE_CHECK (suite, !saw, "%s: saw what is the host's", race->name);
   suite_sh (box, &after, 0, look);
   SUITE_CHECK_PRINTED (suite, &after, berth_buffer_string (&before.out), race->name);
-  suite_warn (suite, "%s: %.20s swaps, %u done, %u refused", race->name, berth_buffer_string (&job.ran.out), done, refused);
+  if (getenv ("BERTH_TEST_LONG") != NULL)
+    suite_warn (suite, "%s: %.20s swaps, %u done, %u refused", race->name, berth_buffer_string (&job.ran.out), done, refused);
   suite_ran_free (&job.ran);
 }
 
