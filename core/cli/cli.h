@@ -19,6 +19,7 @@ struct cli
   bool json;
   bool verbose;
   bool quiet;
+  bool progress; /* a line of it may be on the terminal */
 };
 
 /* One function per command; each returns the exit status. */
@@ -30,6 +31,7 @@ int cli_exec (struct cli *cli);
 int cli_files (struct cli *cli);
 int cli_read (struct cli *cli);
 int cli_write (struct cli *cli);
+int cli_cp (struct cli *cli);
 int cli_pause (struct cli *cli);
 int cli_resume (struct cli *cli);
 int cli_stop (struct cli *cli);

@@ -5,13 +5,15 @@ CLI_FORMAT = %D%/text.c %D%/text.h
 
 bin_PROGRAMS += %D%/berth
 %C%_berth_SOURCES = $(CLI_TABLES) $(CLI_FORMAT) %D%/backends.c %D%/checks.c %D%/checks.h %D%/cli.h %D%/completion.c \
+	%D%/copy.c %D%/copy.h %D%/copy_in.c %D%/copy_out.c %D%/cp.c %D%/hosttree.c %D%/hosttree.h \
+	%D%/progress.c %D%/progress.h %D%/tarcall.c %D%/tarcall.h \
 	%D%/create.c %D%/doctor.c %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
 	%D%/host.c %D%/inspect.c %D%/life.c %D%/ls.c %D%/main.c %D%/output.c %D%/output.h %D%/read.c %D%/report.c %D%/rm.c %D%/run.c \
 	%D%/sandbox.c %D%/sandbox.h %D%/signals.c %D%/signals.h %D%/spec.c %D%/spec.h %D%/status.h %D%/stream.c %D%/stream.h %D%/version.c %D%/write.c
 %C%_berth_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 %C%_berth_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)
 %C%_berth_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
-%C%_berth_LDADD = core/libberth.la sdk/base/libjson.la sdk/base/libbase.la
+%C%_berth_LDADD = core/libberth.la sdk/archive/libarchiveio.la sdk/base/libjson.la sdk/base/libbase.la
 
 # Prints what is made of the tables: the man page's source (see docs/local.mk) and completion.
 noinst_PROGRAMS += %D%/mkmanual
@@ -38,7 +40,7 @@ TESTS += %D%/tests/options %D%/tests/text
 
 # The same two programs on each backend; `ns` wants root.
 CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
-CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/front-ns %D%/tests/ending-ns
+CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
 TESTS += %D%/tests/weight.sh $(CLI_PROCESS_TESTS)
 EXTRA_DIST += %D%/tests/weight.sh
@@ -54,3 +56,9 @@ EXTRA_DIST += %D%/tests/weight.sh
 %C%_tests_ending_ns_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
 %C%_tests_ending_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_ending_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+%C%_tests_cp_fake_SOURCES = %D%/tests/cp.c $(CLI_PROCESS)
+%C%_tests_cp_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
+%C%_tests_cp_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+%C%_tests_cp_ns_SOURCES = %D%/tests/cp.c $(CLI_PROCESS)
+%C%_tests_cp_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
+%C%_tests_cp_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)

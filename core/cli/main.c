@@ -17,6 +17,7 @@ static int (*const functions[CLI_COMMAND_COUNT]) (struct cli *) = {
   [CLI_COMMAND_FILES] = cli_files,
   [CLI_COMMAND_READ] = cli_read,
   [CLI_COMMAND_WRITE] = cli_write,
+  [CLI_COMMAND_CP] = cli_cp,
   [CLI_COMMAND_PAUSE] = cli_pause,
   [CLI_COMMAND_RESUME] = cli_resume,
   [CLI_COMMAND_STOP] = cli_stop,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/cli/cli.h"
+#include "core/cli/progress.h"
 #include "core/cli/text.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/json.h"
@@ -64,6 +65,7 @@ say (const char *start, const char *message, const char *hint)
 int
 cli_report (const struct cli *cli, const struct berth_error *error)
 {
+  cli_progress_wipe (cli);
   if (cli->json)
     report_json (error);
   else
@@ -115,9 +117,11 @@ cli_remark (const struct cli *cli, const char *format, ...)
 {
   va_list arguments;
 
+  if (cli->quiet || cli->json)
+    return;
+  cli_progress_wipe (cli);
   va_start (arguments, format);
-  if (!cli->quiet && !cli->json)
-    say_formatted (format, arguments);
+  say_formatted (format, arguments);
   va_end (arguments);
 }
 

@@ -1,6 +1,7 @@
 #include "core/cli/sandbox.h"
 
 #include "core/cli/output.h"
+#include "core/cli/progress.h"
 #include "core/cli/signals.h"
 #include "core/cli/spec.h"
 
@@ -19,7 +20,7 @@ cli_make_sandbox (struct cli *cli, bool owned, struct berth_sandbox **out)
     return status;
   spec.create.owned = owned;
   status = berth_sandbox_create (cli->host, &spec.create, out, &error);
-  cli_spec_wipe_progress (&spec);
+  cli_progress_wipe (cli);
   if (status == 0)
     return 0;
   return cli_signals_caught () != 0 && error.code == BERTH_E_CANCELLED ? CLI_FAILED : cli_report (cli, &error);

@@ -4,9 +4,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/cli/text.h"
+#include "core/cli/progress.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
@@ -14,29 +13,10 @@
 
 /* ---- progress ---- */
 
-/* One line that is written over, on a terminal only. */
 static void
 show_progress (void *context, const char *phase, uint64_t done, uint64_t total)
 {
-  struct cli_spec *spec = context;
-  BERTH_AUTO_BUFFER struct berth_buffer line = { 0 };
-
-  berth_buffer_append_string (&line, "\r\033[K");
-  cli_text_escape (&line, phase, 0);
-  if (total > 0)
-    berth_buffer_appendf (&line, " %u%%", (unsigned int) ((double) done * 100.0 / (double) total));
-  if (line.error == 0 && write (STDERR_FILENO, line.data, line.size) > 0)
-    spec->shown = true;
-}
-
-void
-cli_spec_wipe_progress (struct cli_spec *spec)
-{
-  static const char wipe[] = "\r\033[K";
-
-  if (spec->shown)
-    (void) !write (STDERR_FILENO, wipe, sizeof wipe - 1);
-  spec->shown = false;
+  cli_progress_show (context, phase, done, total);
 }
 
 /* ---- environment ---- */
@@ -114,7 +94,6 @@ cli_spec_read (struct cli *cli, struct cli_spec *spec)
   if (status != 0)
     return status;
   *create = (struct berth_create_options) BERTH_CREATE_OPTIONS_INIT;
-  spec->shown = false;
   create->name = cli_text (line, CLI_NAME);
   create->backend = cli_text (line, CLI_BACKEND);
   create->image = cli_text (line, CLI_IMAGE);
@@ -134,10 +113,10 @@ cli_spec_read (struct cli *cli, struct cli_spec *spec)
       create->network = &spec->network;
     }
   create->cancel = cli->cancel;
-  if (isatty (STDERR_FILENO) && !cli->quiet && !cli->json)
+  if (cli_progress_wanted (cli))
     {
       create->progress = show_progress;
-      create->progress_context = spec;
+      create->progress_context = cli;
     }
   return 0;
 }

@@ -9,14 +9,10 @@ struct cli_spec
 {
   struct berth_create_options create;
   struct berth_policy network;
-  bool shown; /* progress, on the terminal */
 };
 
 /* 0, or the exit status. */
 int cli_spec_read (struct cli *cli, struct cli_spec *spec);
-
-/* Takes what was shown of progress from the terminal. */
-void cli_spec_wipe_progress (struct cli_spec *spec);
 
 /* The variables of --env-file come before those of --env.  0, or the exit status. */
 int cli_spec_read_environment_file (struct cli *cli);

@@ -114,6 +114,15 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     2, 2, ANYWHERE,
     CLI_BIT (CLI_INPUT) | CLI_BIT (CLI_CONTENT) | CLI_BIT (CLI_MODE) | CLI_BIT (CLI_OWNER) | CLI_BIT (CLI_GROUP)
       | CLI_BIT (CLI_NEW), false, true },
+  [CLI_COMMAND_CP] = {
+    "cp", "SANDBOX:PATH FILE|- | FILE|- SANDBOX:PATH", "copy files out of a sandbox or into it",
+    "Copies a file, or a directory with all that is in it, with permission bits and times. A directory that is there gets what "
+    "is copied under its own name; of a source that ends with /. it gets the content. Otherwise the destination is the "
+    "new name, in a directory that is there. - is a tar: on standard output, or on standard input to be unpacked in a "
+    "directory. Out of a sandbox a link is copied when it can only lead into what is copied, and nothing is followed that "
+    "is in the way; devices, pipes and sockets are left out, which is told and makes the exit status 1. Into a sandbox all "
+    "goes below /workspace and belongs to its user. A name of this machine that has a colon is written ./a:b.",
+    2, 2, ANYWHERE, CLI_BIT (CLI_MAX_BYTES) | CLI_BIT (CLI_QUIET), false, false },
   [CLI_COMMAND_PAUSE] = {
     "pause", "SANDBOX...", "pause sandboxes",
     "No process of a paused sandbox makes progress; its files and its memory stay. Commands are refused until "

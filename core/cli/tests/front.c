@@ -12,17 +12,7 @@
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
-#define EXPECT_STATUS(result, wanted)                                                             \
-  do                                                                                              \
-    {                                                                                             \
-      CU_ASSERT_EQUAL ((result).status, wanted);                                                  \
-      if ((result).status != (wanted))                                                            \
-        fprintf (stderr, "%s:%d: status %d, want %d\n%s", __FILE__, __LINE__, (result).status, (wanted),             \
-                 berth_buffer_string (&(result).err));                                            \
-    }                                                                                             \
-  while (0)
 #define EXPECT_TEXT(buffer, text) CU_ASSERT_STRING_EQUAL (berth_buffer_string (&(buffer)), text)
-#define EXPECT_IN(buffer, text) CU_ASSERT_PTR_NOT_NULL (strstr (berth_buffer_string (&(buffer)), text))
 
 /* Makes a sandbox called NAME; its id is in ID (24 bytes). */
 static void

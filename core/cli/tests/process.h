@@ -70,6 +70,19 @@ unsigned int process_count_sandboxes (void);
 int process_wait_there (const char *name, const char *argument);
 int process_wait_gone (const char *name, const char *argument);
 
+/* The status as wanted, else shown with what was said on standard error. */
+#define EXPECT_STATUS(result, wanted)                                                             \
+  do                                                                                              \
+    {                                                                                             \
+      CU_ASSERT_EQUAL ((result).status, wanted);                                                  \
+      if ((result).status != (wanted))                                                            \
+        fprintf (stderr, "%s:%d: status %d, want %d\n%s", __FILE__, __LINE__, (result).status, (wanted),             \
+                 berth_buffer_string (&(result).err));                                            \
+    }                                                                                             \
+  while (0)
+/* TEXT somewhere in a buffer. */
+#define EXPECT_IN(buffer, text) CU_ASSERT_PTR_NOT_NULL (strstr (berth_buffer_string (&(buffer)), text))
+
 /* The JSON document that TEXT is, or NULL. */
 struct berth_json *process_json (const struct berth_buffer *text);
 

@@ -382,8 +382,9 @@ struct berth_workspace_ops
   /* /workspace as a POSIX pax tar with names relative to it.  [W01 W02 W05 W06] */
   int (*export_tar) (struct berth_call *call, struct berth_handle *handle,
                      const struct berth_tar_limits *limits, const struct berth_tar_sink *sink);
-  /* A tar into a fresh workspace, owned by the sandbox user.  A hostile entry is refused
-   * with its number and changes nothing outside.  [W03 W04] */
+  /* A tar into the workspace, owned by the sandbox user.  An entry takes the place of a file
+   * of its name; all else stays.  A hostile entry is refused with its number and changes
+   * nothing outside.  [W03 W04] */
   int (*import_tar) (struct berth_call *call, struct berth_handle *handle,
                      const struct berth_tar_limits *limits, const struct berth_source *source);
 };

@@ -355,6 +355,7 @@ struct berth_workspace_options
 BERTH_EXPORT int berth_workspace_export (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
                                          int (*sink) (void *context, const void *bytes, size_t size), void *context,
                                          struct berth_tar_report *report, struct berth_error *error);
+/* What is there stays, unless an entry has its name. */
 BERTH_EXPORT int berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
                                          int64_t (*source) (void *context, void *bytes, size_t size), void *context,
                                          struct berth_error *error);
