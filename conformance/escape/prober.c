@@ -99,12 +99,20 @@ start_victim (void)
   return victim;
 }
 
+/* A victim that an attempt stopped before it ran would not end by itself. */
 static int
 try_at (const struct attempt *attempts, const char *target, bool outside)
 {
-  pid_t pid = target != NULL ? (pid_t) strtol (target, NULL, 10) : outside ? start_victim () : getppid ();
+  pid_t victim = target == NULL && outside ? start_victim () : 0;
+  pid_t pid = target != NULL ? (pid_t) strtol (target, NULL, 10) : outside ? victim : getppid ();
+  int result = pid > 0 ? try_all (attempts, pid, outside) : 1;
 
-  return pid > 0 ? try_all (attempts, pid, outside) : 1;
+  if (victim > 0)
+    {
+      kill (victim, SIGKILL);
+      waitpid (victim, NULL, 0);
+    }
+  return result;
 }
 
 /* ---- sockets ---- */
