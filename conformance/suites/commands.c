@@ -243,6 +243,17 @@ check_user (struct suite_box *box, const char *user, const char *uid)
                user != NULL ? user : "of the default", berth_buffer_string (&ran.err));
 }
 
+/* Where there is one account the others are refused, and not taken for it. */
+static void
+check_no_other_user (struct suite_box *box, const char *user)
+{
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+  run_in (box, NULL, user, &ran);
+  SUITE_CHECK (box->suite, ran.exits == 0, "user %s ran: %s", user, suite_ran_text (&ran));
+  SUITE_CHECK_CODE (box->suite, user, ran.code, BERTH_E_CAPABILITY_NOT_SUPPORTED);
+}
+
 static void
 e08 (struct suite_context *suite)
 {
@@ -259,6 +270,11 @@ e08 (struct suite_context *suite)
     {
       check_user (box, "root", "0\n");
       check_user (box, "0", "0\n");
+    }
+  else
+    {
+      check_no_other_user (box, "root");
+      check_no_other_user (box, "65534");
     }
 }
 

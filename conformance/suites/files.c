@@ -155,11 +155,19 @@ f05 (struct suite_context *suite)
   struct berth_change how = suite_change (BERTH_CHANGE_OWNER | BERTH_CHANGE_GROUP | BERTH_CHANGE_MODE);
   struct suite_entry entry;
 
-  if ((box->effective.posture & BERTH_POSTURE_SEPARATE_USERS) == 0)
-    suite_not_applicable (suite, "it claims no separate users");
   how.owner = "root";
   how.group = "root";
   how.mode = 0600;
+  if ((box->effective.posture & BERTH_POSTURE_SEPARATE_USERS) == 0)
+    {
+      SUITE_CHECK_CODE (suite, "write for another", suite_write (box, FILE_PATH, "x", 1, &how),
+                        BERTH_E_CAPABILITY_NOT_SUPPORTED);
+      SUITE_CHECK_CODE (suite, "after it", suite_stat (box, FILE_PATH, false, &entry), BERTH_E_PATH_NOT_FOUND);
+      how.owner = how.group = "sandbox";
+      SUITE_CHECK_CODE (suite, "write for itself", suite_write (box, FILE_PATH, "x", 1, &how), 0);
+      check_owner (box, FILE_PATH, "sandbox", "sandbox");
+      return;
+    }
   SUITE_CHECK_CODE (suite, "write", suite_write (box, FILE_PATH, "x", 1, &how), 0);
   check_owner (box, FILE_PATH, "root", "root");
   how.owner = "sandbox";

@@ -130,6 +130,12 @@ fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
     add_number (arguments, "--limit-file-size", meta->limits.file_size);
   /* 1 and not 0: a pipe in core_pattern is fed whatever the limit, except this one. */
   add_number (arguments, "--limit-core", 1);
+  if (ns_has_single_id ())
+    {
+      add_word (arguments, "--single-user");
+      if (meta->limits.enforced & BERTH_SPEC_PIDS)
+        add_number (arguments, "--limit-processes", meta->limits.pids);
+    }
   if (meta->user != NULL)
     {
       add_word (arguments, "--user");

@@ -76,12 +76,10 @@ ns_box_make (struct berth_call *call, const struct berth_state *state, const cha
 }
 
 int
-ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid_base)
+ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid, uint32_t gid)
 {
-  uint32_t owner = uid_base + NS_SANDBOX_ID;
-
   if (mkdirat (box, "workspace", 0755) < 0
-      || fchmodat (box, "workspace", 0755, 0) < 0 || fchownat (box, "workspace", owner, owner, AT_SYMLINK_NOFOLLOW) < 0)
+      || fchmodat (box, "workspace", 0755, 0) < 0 || fchownat (box, "workspace", uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
     return call->services->fail (call, errno == ENOSPC ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_INTERNAL,
                                  "cannot make the workspace of %s: %m", id);
   return 0;

@@ -242,6 +242,22 @@ close_others (const struct ns_child *child)
   syscall (SYS_close_range, from, ~0u, 0);
 }
 
+/* An account that is not uid 0 keeps through an execve only what is ambient. */
+static void
+keep_capabilities (const struct ns_child *child)
+{
+  struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+  struct __user_cap_data_struct data[2] = { 0 };
+
+  for (int i = 0; i < 2; i++)
+    data[i].effective = data[i].permitted = data[i].inheritable = (uint32_t) (KEPT_CAPABILITIES >> 32 * i);
+  if (syscall (SYS_capset, &header, data) < 0)
+    give_up (child, -NS_STAGE_CAPABILITIES);
+  for (int number = 0; number < 64; number++)
+    if (KEPT_CAPABILITIES >> number & 1 && syscall (SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number, 0, 0) < 0)
+      give_up (child, -NS_STAGE_CAPABILITIES);
+}
+
 /* Not through libc, which would ask the threads that this process had as a copy of the host. */
 static void
 become_root (const struct ns_child *child)
@@ -282,12 +298,15 @@ first_process (const struct ns_child *child, const int *mapped)
 
   close_file (mapped[1]);
   wait_for_byte (mapped[0]);
-  become_root (child);
+  if (!child->single)
+    become_root (child);
   umask (0);
   if (setsid () < 0)
     give_up (child, -NS_STAGE_ACCOUNT);
   follow_plan (child);
   drop_capabilities (child);
+  if (child->single)
+    keep_capabilities (child);
   umask (022);
   wait_for_byte (child->go);
   place_descriptors (child);
@@ -315,17 +334,24 @@ open_of_process (long pid, const char *name)
 }
 
 static void
+write_of_process (const struct ns_child *child, long pid, const char *name, const char *text)
+{
+  size_t size = strlen (text);
+  int fd = open_of_process (pid, name);
+
+  if (fd < 0 || write_bytes (fd, text, size) != (long) size)
+    give_up (child, -NS_STAGE_MAP);
+  close_file (fd);
+}
+
+static void
 map_ids (const struct ns_child *child, long pid)
 {
-  static const char *const names[] = { "uid_map", "gid_map" };
-
-  for (int i = 0; i < 2; i++)
-    {
-      int fd = open_of_process (pid, names[i]);
-      if (fd < 0 || write_bytes (fd, child->map, child->map_size) != (long) child->map_size)
-        give_up (child, -NS_STAGE_MAP);
-      close_file (fd);
-    }
+  /* Without privilege a group can be mapped only where no group can be left. */
+  if (child->single)
+    write_of_process (child, pid, "setgroups", "deny");
+  write_of_process (child, pid, "uid_map", child->map[0]);
+  write_of_process (child, pid, "gid_map", child->map[1]);
 }
 
 static void

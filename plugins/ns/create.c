@@ -3,6 +3,7 @@
  * Whatever a process that dies leaves behind is found by the native id alone: the record is made
  * first, and the names of cgroups, socket and user ids are made of the id. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "plugins/ns/boot.h"
 #include "sdk/base/cleanup.h"
@@ -39,13 +40,16 @@ make_storage (struct ns_boot *boot)
   boot->box = ns_box_make (boot->call, boot->state, boot->id);
   if (boot->box < 0 || ns_boot_write_meta (boot, ns_meta_write) < 0)
     return -1;
+  if (ns_has_single_id ())
+    return ns_box_fill (boot->call, boot->box, boot->id, geteuid (), getegid ());
   boot->meta.uid_base = ns_ids_take (boot->call, boot->state, boot->id, boot->box);
   if (boot->meta.uid_base == 0)
     return -1;
-  if (ns_box_fill (boot->call, boot->box, boot->id, boot->meta.uid_base) < 0)
+  uint32_t owner = boot->meta.uid_base + NS_SANDBOX_ID;
+  if (ns_box_fill (boot->call, boot->box, boot->id, owner, owner) < 0)
     return -1;
   return boot->meta.limits.enforced & BERTH_SPEC_DISK
-             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, boot->meta.uid_base + NS_SANDBOX_ID)
+             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, owner)
              : 0;
 }
 

@@ -1,6 +1,7 @@
 /* effective.c - what a specification gets here, or why it is refused. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "plugins/ns/accounts.h"
@@ -31,17 +32,6 @@ static const struct ns_limits defaults = {
   .pids = 256,
   .open_files = 1024,
 };
-
-int
-ns_need_root (struct berth_call *call)
-{
-  if (geteuid () == 0)
-    return 0;
-  call->services->fail (call, BERTH_E_CONFIGURATION, "the ns backend runs as root, and this is user %u",
-                        (unsigned) geteuid ());
-  call->services->hint (call, "run it as root, or use a backend that has a daemon of its own");
-  return -1;
-}
 
 static int
 refuse_image (struct berth_call *call, const char *image)
@@ -77,6 +67,13 @@ refuse_user (struct berth_call *call, const char *user, bool forbid_root)
     }
   if (number == 0 && forbid_root)
     return call->services->fail (call, BERTH_E_INVALID_REQUEST, "the user is root, and root is forbidden");
+  if (number != NS_SANDBOX_ID && ns_has_single_id ())
+    {
+      call->services->fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED,
+                            "the sandbox of an ordinary user has a single account, and %s is another", user);
+      call->services->hint (call, "leave the user out; more accounts need a range of subordinate ids (subuid), or root");
+      return -1;
+    }
   return 0;
 }
 
@@ -115,6 +112,7 @@ take_numbers (struct berth_call *call, const struct berth_spec *spec, struct ns_
 static int
 refuse_unenforced (struct berth_call *call, uint64_t missing)
 {
+  static const char rootless_hint[] = "run it as root, who can make cgroups and file systems, or leave the limit out";
   static const struct
   {
     uint64_t bit;
@@ -132,10 +130,29 @@ refuse_unenforced (struct berth_call *call, uint64_t missing)
       {
         call->services->fail (call, BERTH_E_CONFIGURATION, "the limit on %s cannot be enforced on this machine",
                               limits[i].name);
-        call->services->hint (call, "%s", limits[i].hint);
+        call->services->hint (call, "%s", ns_has_single_id () ? rootless_hint : limits[i].hint);
         return -1;
       }
   return 0;
+}
+
+/* RLIMIT_NPROC counts a sandbox's own processes and no others where the counter belongs to the user
+ * namespace; root's processes are let off, so it is of use to others only. */
+static bool
+processes_are_counted (void)
+{
+  struct utsname machine;
+  unsigned major, minor;
+
+  return ns_has_single_id () && uname (&machine) == 0 && sscanf (machine.release, "%u.%u", &major, &minor) == 2
+         && (major > 5 || (major == 5 && minor >= 14));
+}
+
+/* Of the limits that a cgroup gives, those that can be had. */
+static uint64_t
+limits_there (const struct ns_hierarchies *hierarchies)
+{
+  return ns_hierarchies_limits (hierarchies) | (processes_are_counted () ? BERTH_SPEC_PIDS : 0);
 }
 
 /* One that belongs to a connection ends with it, and secret values are not kept for a second time. */
@@ -153,7 +170,7 @@ can_restart (const struct berth_spec *spec)
 int
 ns_still_enforced (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct ns_limits *limits)
 {
-  return refuse_unenforced (call, limits->enforced & CGROUP_SPEC & ~ns_hierarchies_limits (hierarchies));
+  return refuse_unenforced (call, limits->enforced & CGROUP_SPEC & ~limits_there (hierarchies));
 }
 
 int
@@ -162,7 +179,7 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, c
 {
   uint64_t asks = spec->asks;
 
-  if (BERTH_REFUSE_UNKNOWN (call, SPEC, asks, KNOWN_SPEC) < 0 || ns_need_root (call) < 0)
+  if (BERTH_REFUSE_UNKNOWN (call, SPEC, asks, KNOWN_SPEC) < 0)
     return -1;
   if ((asks & BERTH_SPEC_IMAGE && refuse_image (call, spec->image) < 0)
       || (asks & BERTH_SPEC_NETWORK && refuse_network (call, spec->network) < 0)
@@ -182,12 +199,13 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, c
     limits->enforced |= BERTH_SPEC_DISK;
   if (!(asks & BERTH_SPEC_FILE_SIZE))
     limits->enforced &= ~BERTH_SPEC_FILE_SIZE;
-  limits->enforced |= ns_hierarchies_limits (hierarchies);
+  limits->enforced |= limits_there (hierarchies);
   limits->capabilities = NS_CAPABILITIES;
   if (!ns_hierarchies_freeze (hierarchies))
     limits->capabilities &= ~BERTH_CAP_PAUSE;
   if (!can_restart (spec))
     limits->capabilities &= ~BERTH_CAP_RESTART;
+  limits->posture = BERTH_POSTURE_ALL & ~(ns_has_single_id () ? BERTH_POSTURE_SEPARATE_USERS : 0);
   return refuse_unenforced (call, asks & spec->must & ~limits->enforced);
 }
 
@@ -202,7 +220,7 @@ ns_tell_effective (const struct ns_limits *limits, void *context,
     .capabilities = limits->capabilities,
     .enforced = limits->enforced,
     .run_asks = BERTH_RUN_ENVIRONMENT | BERTH_RUN_WORKDIR | BERTH_RUN_USER | BERTH_RUN_TIMEOUT,
-    .posture = BERTH_POSTURE_ALL,
+    .posture = limits->posture,
     .runtime = "Linux namespaces",
     .memory_bytes = IN_FORCE (BERTH_SPEC_MEMORY, limits->memory),
     .disk_bytes = IN_FORCE (BERTH_SPEC_DISK, limits->disk),

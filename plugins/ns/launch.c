@@ -264,6 +264,20 @@ close_pipes (struct pipes *pipes)
     }
 }
 
+/* Without a range of ids there is the caller's own, which becomes the sandbox's account. */
+static void
+fill_maps (struct ns_child *child, uint32_t uid_base)
+{
+  const unsigned own[2] = { geteuid (), getegid () };
+
+  child->single = uid_base == 0;
+  for (int i = 0; i < 2; i++)
+    if (child->single)
+      snprintf (child->map[i], sizeof child->map[i], "%d %u 1\n", NS_SANDBOX_ID, own[i]);
+    else
+      snprintf (child->map[i], sizeof child->map[i], "0 %u %u\n", uid_base, NS_IDS_PER_SANDBOX);
+}
+
 static int
 fill_child (struct ns_child *child, const struct ns_launch *launch, const struct pipes *pipes, int null, int errors,
             int agent)
@@ -282,8 +296,7 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .arguments = launch->arguments,
   };
   memcpy (child->join, launch->cgroup->join, sizeof child->join);
-  child->map_size
-      = (size_t) snprintf (child->map, sizeof child->map, "0 %u %u\n", launch->uid_base, NS_IDS_PER_SANDBOX);
+  fill_maps (child, launch->uid_base);
   return raise_descriptors (child);
 }
 

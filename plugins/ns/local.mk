@@ -10,9 +10,13 @@ backend_LTLIBRARIES += %D%/berth-backend-ns.la
 %C%_berth_backend_ns_la_LIBADD = plugins/ns/libchild.la $(AGENTLINK_LIBS)
 EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
 
+NS_USER_TESTS = %D%/tests/ordinary-life %D%/tests/ordinary-user
 NS_TEST_SOURCES = %D%/tests/host.c %D%/tests/host.h
-check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart
-TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart
+check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine \
+	%D%/tests/ordinary %D%/tests/pause %D%/tests/restart
+TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart \
+	$(NS_USER_TESTS)
+EXTRA_DIST += $(NS_USER_TESTS) %D%/tests/as-ordinary-user
 %C%_tests_calls_SOURCES = %D%/tests/calls.c
 %C%_tests_calls_CFLAGS = -std=gnu17 -O1 -g $(WARNING_FLAGS)
 %C%_tests_isolation_SOURCES = %D%/tests/isolation.c $(NS_TEST_SOURCES)
@@ -27,6 +31,8 @@ TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %
 %C%_tests_restart_LDADD = $(TEST_LIBS)
 %C%_tests_machine_SOURCES = %D%/tests/machine.c $(NS_TEST_SOURCES)
 %C%_tests_machine_LDADD = $(TEST_LIBS)
+%C%_tests_ordinary_SOURCES = %D%/tests/ordinary.c $(NS_TEST_SOURCES)
+%C%_tests_ordinary_LDADD = $(TEST_LIBS)
 
 # Between clone and exec a sanitizer's locks may be held by threads that are not there.
 noinst_LTLIBRARIES += %D%/libchild.la

@@ -143,6 +143,7 @@ static void
 put_limits (struct berth_buffer *out, const struct ns_limits *limits)
 {
   put_number (out, "enforced", limits->enforced);
+  put_number (out, "posture", limits->posture);
   put_number (out, "memory", limits->memory);
   put_number (out, "disk", limits->disk);
   put_number (out, "tmp", limits->tmp);
@@ -274,6 +275,7 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
     { "ttl", &meta->ttl_ms, true },
     { "uid_base", &meta->uid_base, false },
     { "enforced", &meta->limits.enforced, true },
+    { "posture", &meta->limits.posture, true },
     { "memory", &meta->limits.memory, true },
     { "disk", &meta->limits.disk, true },
     { "tmp", &meta->limits.tmp, true },

@@ -39,6 +39,7 @@ struct berth_state
 struct ns_limits
 {
   uint64_t enforced; /* BERTH_SPEC_* */
+  uint64_t posture;  /* BERTH_POSTURE_* */
   uint64_t memory;
   uint64_t disk;
   uint64_t tmp;
@@ -55,12 +56,13 @@ struct ns_limits
 extern const struct berth_setting ns_settings[NS_SETTING_COUNT];
 int ns_open (struct berth_call *call, struct berth_state **out);
 void ns_close (struct berth_call *call, struct berth_state *state);
+/* Whether sandboxes have one user id, which is the caller's own outside: nobody but root can give others. */
+bool ns_has_single_id (void);
 uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
 #define NS_HASH_SEED UINT64_C (0xcbf29ce484222325)
 
 /* ---- effective.c: what a specification gets ---- */
 #define NS_CAPABILITIES (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY | BERTH_CAP_PAUSE | BERTH_CAP_RESTART)
-int ns_need_root (struct berth_call *call);
 /* Refuses SPEC or says what it gets. */
 struct ns_hierarchies;
 int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct berth_spec *spec,
@@ -80,7 +82,7 @@ int ns_boxes_open (const struct berth_state *state, bool make);
 int ns_box_open (const struct berth_state *state, const char *id);
 /* Makes it, with its workspace and mount point; returns the descriptor or -1 after fail. */
 int ns_box_make (struct berth_call *call, const struct berth_state *state, const char *id);
-int ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid_base);
+int ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid, uint32_t gid);
 /* Where the agent listens; the caller frees it, NULL with errno. */
 char *ns_box_socket (const struct berth_state *state, const char *id);
 

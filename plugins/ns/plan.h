@@ -6,6 +6,7 @@
 #ifndef BERTH_PLUGINS_NS_PLAN_H
 #define BERTH_PLUGINS_NS_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -111,8 +112,8 @@ struct ns_child
   int go;                /* one byte: it is written down, become the agent */
   int agent;
   int fds[NS_AGENT_FDS]; /* become 0, 1, 2, 3 and so on; -1: none */
-  char map[64];          /* for uid_map and gid_map */
-  size_t map_size;
+  char map[2][64];       /* for uid_map and gid_map */
+  bool single;           /* one id is mapped, to the sandbox's account: there is no uid 0 */
   char *const *arguments;
 };
 /* The process between the caller and the sandbox's first one. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
@@ -23,6 +24,12 @@ const struct berth_setting ns_settings[NS_SETTING_COUNT] = {
     .help = "How many ids from uid_base there are; each sandbox takes 65536 of its own.",
     .type = BERTH_SETTING_INTEGER },
 };
+
+bool
+ns_has_single_id (void)
+{
+  return geteuid () != 0;
+}
 
 /* FNV-1a: names things, protects nothing. */
 uint64_t

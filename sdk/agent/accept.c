@@ -72,12 +72,18 @@ reap (struct agent *agent)
   int status;
   pid_t pid;
 
-  while ((pid = waitpid (-1, &status, WNOHANG)) > 0)
+  while ((pid = waitpid (-1, &status, WNOHANG | WUNTRACED)) > 0)
     {
       struct worker *worker = find_worker (agent, pid);
 
       if (worker == NULL)
         continue;
+      if (WIFSTOPPED (status))
+        {
+          /* Nobody but a workload with the agent's own id does that, to be left alone. */
+          kill (pid, SIGKILL);
+          continue;
+        }
       over = over || worker->role == WORKER_OWNER || worker->role == WORKER_ENDING;
       died = died || !WIFEXITED (status);
       *worker = (struct worker) { 0 };

@@ -40,7 +40,7 @@ load_file (const struct agent *agent, const char *path, struct berth_buffer *int
 int
 accounts_load (const struct agent *agent, struct accounts *accounts, struct failure *failure)
 {
-  *accounts = (struct accounts) { 0 };
+  *accounts = (struct accounts) { .single = agent->single_user };
   if (load_file (agent, "/etc/passwd", &accounts->passwd, failure) < 0)
     return -1;
   return load_file (agent, "/etc/group", &accounts->group, failure);
@@ -200,6 +200,18 @@ find_group (const struct accounts *accounts, const char *group, gid_t *gid)
 }
 
 int
+account_check_ids (const struct accounts *accounts, const char *who, uid_t uid, gid_t gid, struct failure *failure)
+{
+  if (!accounts->single
+      || ((uid == (uid_t) -1 || uid == getuid ()) && (gid == (gid_t) -1 || gid == getgid ())))
+    return 0;
+  agent_fail (failure, BERTH_E_CAPABILITY_NOT_SUPPORTED, "the sandbox has a single account, and %s is another",
+              agent_quote (who).text);
+  agent_hint (failure, "more accounts need a range of subordinate ids for the user (subuid), or root");
+  return -1;
+}
+
+int
 account_find (const struct accounts *accounts, const char *user, struct account *account, struct failure *failure)
 {
   char name[128];
@@ -233,7 +245,7 @@ account_ids (const struct accounts *accounts, const char *owner, const char *gro
   *gid = owner == NULL ? (gid_t) -1 : account.gid;
   if (group != NULL && !find_group (accounts, group, gid))
     return agent_fail (failure, BERTH_E_PATH_REJECTED, "the sandbox has no group %s", agent_quote (group).text);
-  return 0;
+  return account_check_ids (accounts, owner != NULL ? owner : group, *uid, *gid, failure);
 }
 
 static const char *

@@ -25,6 +25,7 @@ struct accounts
   uint32_t last_id[2]; /* what account_user_name and account_group_name answered last */
   char last_name[2][64];
   bool last_valid[2];
+  bool single; /* only the agent's own ids can be had */
 };
 
 #define ACCOUNTS_AUTO __attribute__ ((cleanup (accounts_free)))
@@ -39,6 +40,9 @@ int account_find (const struct accounts *accounts, const char *user, struct acco
 /* Ids for an owner and a group (NULL: the owner's own); unknown is PATH_REJECTED. */
 int account_ids (const struct accounts *accounts, const char *owner, const char *group, uid_t *uid, gid_t *gid,
                  struct failure *failure);
+
+/* Where a single id is mapped the kernel refuses every other one as not valid: here it is CAPABILITY_NOT_SUPPORTED of WHO. */
+int account_check_ids (const struct accounts *accounts, const char *who, uid_t uid, gid_t gid, struct failure *failure);
 
 /* NULL when the number has no name; valid until the next call of the same function. */
 const char *account_user_name (struct accounts *accounts, uid_t uid);

@@ -49,6 +49,7 @@ struct agent
   uint64_t limit_core;
   int64_t grace_ms;
   bool forbid_root;
+  bool single_user; /* no other account can be had here: nothing maps to it */
   bool use_openat2;
   struct worker *workers; /* AGENT_WORKERS_MAXIMUM of them */
 };

@@ -89,6 +89,8 @@ command_prepare (const struct agent *agent, const struct request *request, struc
       agent_hint (failure, "leave the user out, or create the sandbox with root allowed");
       return -1;
     }
+  if (account_check_ids (&accounts, user, command->account.uid, command->account.gid, failure) < 0)
+    return -1;
   command->workdir = request->workdir == NULL ? agent->workspace : request->workdir;
   if (command->workdir[0] != '/')
     return agent_fail (failure, BERTH_E_INVALID_REQUEST, "bad working directory %s: it is not absolute",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -74,6 +75,7 @@ enum known_option
   OPTION_FILE_SIZE,
   OPTION_CORE,
   OPTION_FORBID_ROOT,
+  OPTION_SINGLE_USER,
   OPTION_NO_OPENAT2,
   OPTION_VERSION
 };
@@ -92,6 +94,7 @@ static const struct option known_options[] = {
   { "limit-file-size", required_argument, NULL, OPTION_FILE_SIZE },
   { "limit-core", required_argument, NULL, OPTION_CORE },
   { "forbid-root", no_argument, NULL, OPTION_FORBID_ROOT },
+  { "single-user", no_argument, NULL, OPTION_SINGLE_USER },
   { "no-openat2", no_argument, NULL, OPTION_NO_OPENAT2 },
   { "version", no_argument, NULL, OPTION_VERSION },
   { NULL, 0, NULL, 0 },
@@ -164,6 +167,9 @@ take_option (struct agent *agent, struct options *options, int which, const char
       break;
     case OPTION_FORBID_ROOT:
       agent->forbid_root = true;
+      break;
+    case OPTION_SINGLE_USER:
+      agent->single_user = true;
       break;
     case OPTION_NO_OPENAT2:
       agent->use_openat2 = false;
@@ -268,6 +274,8 @@ main (int argc, char **argv)
   harden_signals ();
   read_inherited (&agent, &options);
   open_own (&agent, options.ttl_ms);
+  /* Whatever file it was executed from. */
+  prctl (PR_SET_NAME, "berth-agent");
   umask (0);
   failed = harden_process (options.filter.data, options.filter.size);
   if (failed != NULL)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -64,8 +65,15 @@ set_up (const struct agent *agent, const int standard[3])
 
 /* The system calls themselves: the C library's wrappers look for threads in memory that is shared here. */
 static int
-become (const struct account *account)
+become (const struct agent *agent, const struct account *account)
 {
+  struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+  const struct __user_cap_data_struct none[2] = { 0 };
+
+  /* It is that account already: only what an execve would take is left to go, before anything is
+   * looked for in its name. */
+  if (agent->single_user)
+    return (int) syscall (SYS_capset, &header, none);
   if (syscall (SYS_setgroups, account->group_count, account->groups) < 0
       || syscall (SYS_setresgid, account->gid, account->gid, account->gid) < 0)
     return -1;
@@ -116,7 +124,7 @@ child (const struct agent *agent, const struct command *command, const int stand
   if (set_up (agent, standard) == 0)
     {
       told->stage = SPAWN_ACCOUNT;
-      if (become (&command->account) == 0)
+      if (become (agent, &command->account) == 0)
         {
           told->stage = SPAWN_WORKDIR;
           if (chdir (command->workdir) == 0)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "sdk/base/buffer.h"
+#include "sdk/base/tests/runner.h"
 
 struct host
 {
@@ -38,6 +39,9 @@ void host_stop (struct host *host);
 void host_call_start (struct host *host, struct host_call *call);
 void host_close (struct host *host);
 int host_open (struct host *host, struct host_call *call);
+
+/* berth_test_main of tests that nobody but root can run; others skip them. */
+int host_main_of_root (const char *suite, const struct berth_test *tests);
 
 struct guest
 {

@@ -447,5 +447,5 @@ main (void)
     { NULL, NULL },
   };
 
-  return berth_test_main ("ns: isolation", tests);
+  return host_main_of_root ("ns: isolation", tests);
 }

@@ -400,5 +400,5 @@ main (void)
     { NULL, NULL },
   };
 
-  return berth_test_main ("ns: limits", tests);
+  return host_main_of_root ("ns: limits", tests);
 }

@@ -190,56 +190,6 @@ in_a_container (void)
   host_stop (&host);
 }
 
-/* ---- an ordinary user ---- */
-
-static int
-take_text (void *context, const char *text)
-{
-  return 0;
-}
-
-static int
-become_ordinary (void)
-{
-  return setresuid (65534, 65534, 0);
-}
-
-static int
-check_ordinary (struct host *host)
-{
-  const struct berth_spec spec = guest_spec ();
-  const struct berth_text_sink facts = { .struct_size = sizeof facts, .text = take_text };
-  const struct berth_effective_sink sink = { .struct_size = sizeof sink };
-  struct host_call calls[3];
-  struct guest guest = { 0 };
-  int results[3];
-
-  for (int i = 0; i < 3; i++)
-    host_call_start (host, &calls[i]);
-  results[0] = host->backend->lifecycle->ping (&calls[0].call, host->state, &facts);
-  results[1] = host->backend->lifecycle->validate (&calls[1].call, host->state, &spec, &sink);
-  results[2] = guest_create_in (host, &guest, &spec, &calls[2]);
-  for (int i = 0; i < 3; i++)
-    if (results[i] != -1 || calls[i].code != BERTH_E_CONFIGURATION || strstr (calls[i].message, "root") == NULL
-        || calls[i].hint[0] == '\0')
-      {
-        say (&calls[i]);
-        return i + 1;
-      }
-  return guest.created;
-}
-
-static void
-an_ordinary_user_is_refused (void)
-{
-  struct host host;
-
-  if (!host_start (&host))
-    return;
-  on_another_machine (&host, become_ordinary, check_ordinary);
-  host_stop (&host);
-}
-
 /* ---- records of another time ---- */
 
 /* Puts VALUE behind NAME= in the record. */
@@ -380,12 +330,11 @@ main (void)
     { "L04 without cgroups a limit is refused, or not claimed", without_cgroups },
     { "L21 the freezer of cgroup v1", first_freezer },
     { "L01 in a container it says what is wrong", in_a_container },
-    { "L02 an ordinary user is refused, with a hint", an_ordinary_user_is_refused },
     { "L16 after a reboot it is stopped, and can be destroyed", after_a_reboot },
     { "L08 a number used again is nobody's death", a_number_used_again_is_nobodys_death },
     { "E18 a damaged filter is made again", a_damaged_filter_is_made_again },
     { NULL, NULL },
   };
 
-  return berth_test_main ("ns: machine", tests);
+  return host_main_of_root ("ns: machine", tests);
 }

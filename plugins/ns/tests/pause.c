@@ -121,5 +121,5 @@ main (void)
     { NULL, NULL },
   };
 
-  return berth_test_main ("ns: pause", tests);
+  return host_main_of_root ("ns: pause", tests);
 }

@@ -229,5 +229,5 @@ main (void)
     { NULL, NULL },
   };
 
-  return berth_test_main ("ns: restart", tests);
+  return host_main_of_root ("ns: restart", tests);
 }
