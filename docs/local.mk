@@ -1,4 +1,5 @@
 # docs
+EXTRA_DIST += %D%/performance.md %D%/performance.svg
 EXTRA_DIST += %D%/abi-mapping.md %D%/abi-rules.md %D%/agent-protocol.md %D%/architecture.md \
 	%D%/berth-backend.pod %D%/berth.pod %D%/security.md
 CLEANFILES += %D%/berth.1 %D%/berth-backend.3

@@ -25,7 +25,9 @@ TESTS += $(MANAGER_TESTS)
 %C%_tests_use_LDADD = $(MANAGER_TEST_LIBS)
 LONG_TESTS += %D%/tests/stress
 
-# `make bench` prints the table, `make bench BENCH_FLAGS=--json` the same for programs.
+# `make bench` prints the table, `make bench BENCH_FLAGS=--json` the same for programs, and
+# BENCH_FLAGS='--svg FILE' draws it too.
 EXTRA_PROGRAMS += %D%/bench/bench
 BENCHES += %D%/bench/bench
+%C%_bench_bench_SOURCES = %D%/bench/amounts.c %D%/bench/bench.c %D%/bench/bench.h %D%/bench/tell.c
 %C%_bench_bench_LDADD = core/libberth.la sdk/base/libbase.la

@@ -1,14 +1,13 @@
 /* bench - what Berth costs, as ratios against what one would take instead, in one run.
  *
- *   bench [--count N] [--json]
+ *   bench [--count N] [--json] [--svg FILE]
  *
  * The two of a pair take turns, so that whatever else the machine does meets both alike; told
  * are medians.  A pair whose other side is not there (no bwrap, not root) is left out and said. */
-#include <berth/berth.h>
+#include "core/manager/bench/bench.h"
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,27 +25,14 @@
 
 extern char **environ;
 
-struct bench
-{
-  char directory[64];
-  char program[4096]; /* berth itself */
-  bool directory_is_memory;
-  long count;
-  struct berth_host *host;
-  struct berth_sandbox *sandbox;
-};
-
-/* One thing that is measured: 0, or -1 when it did not work. */
-typedef int action (struct bench *bench);
-
 struct pair
 {
   const char *name;
   const char *left_name;
-  action *left;
+  bench_action *left;
   const char *right_name;
-  action *right;
-  double target; /* of left / right; 0: none */
+  bench_action *right;
+  const char *target;
 };
 
 /* ---- actions ---- */
@@ -139,22 +125,15 @@ open_and_close_host (struct bench *bench)
 }
 
 static const struct pair pairs[] = {
-  { "run in an existing sandbox", "libberth", run_true, "posix_spawn + wait", spawn_true, 1.5 },
-  { "a whole sandbox for one command", "berth run", berth_run, "bwrap", bwrap_run, 1.0 },
-  { "the same through the library", "libberth", create_run_destroy, "bwrap", bwrap_run, 0 },
-  { "a command from the shell", "berth exec", berth_exec, "posix_spawn + wait", spawn_true, 0 },
-  { "open and close the state", "libberth", open_and_close_host, "posix_spawn + wait", spawn_true, 0 },
+  { "run in an existing sandbox", "libberth", run_true, "posix_spawn + wait", spawn_true, "at most 1.5 times" },
+  { "a whole sandbox for one command", "berth run", berth_run, "bwrap", bwrap_run, "faster" },
+  { "the same through the library", "libberth", create_run_destroy, "bwrap", bwrap_run, NULL },
+  { "a command from the shell", "berth exec", berth_exec, "posix_spawn + wait", spawn_true, NULL },
+  { "open and close the state", "libberth", open_and_close_host, "posix_spawn + wait", spawn_true, NULL },
 };
 #define PAIRS (sizeof pairs / sizeof *pairs)
 
 /* ---- measuring ---- */
-
-struct figures
-{
-  double left_us;
-  double right_us;
-  const char *left_out; /* why; NULL: measured */
-};
 
 static int
 compare (const void *left, const void *right)
@@ -164,15 +143,15 @@ compare (const void *left, const void *right)
   return (a > b) - (a < b);
 }
 
-static double
-median (double *samples, long count)
+double
+bench_median (double *samples, long count)
 {
   qsort (samples, (size_t) count, sizeof *samples, compare);
   return count % 2 != 0 ? samples[count / 2] : (samples[count / 2 - 1] + samples[count / 2]) / 2;
 }
 
-static int
-timed (struct bench *bench, action *what, double *microseconds)
+int
+bench_time (struct bench *bench, bench_action *what, double *microseconds)
 {
   int64_t start = berth_clock_monotonic_ns ();
   int failed = what (bench);
@@ -181,12 +160,25 @@ timed (struct bench *bench, action *what, double *microseconds)
   return failed;
 }
 
+struct figure *
+bench_add (struct bench *bench, const char *name)
+{
+  struct figure *figure = &bench->figures[bench->figure_count++];
+
+  *figure = (struct figure){ .name = name, .unit = "us" };
+  return figure;
+}
+
 static void
-measure (struct bench *bench, const struct pair *pair, struct figures *out)
+measure (struct bench *bench, const struct pair *pair)
 {
   BERTH_AUTO_FREE double *left = calloc ((size_t) bench->count, sizeof *left);
   BERTH_AUTO_FREE double *right = calloc ((size_t) bench->count, sizeof *right);
+  struct figure *out = bench_add (bench, pair->name);
 
+  out->left_name = pair->left_name;
+  out->right_name = pair->right_name;
+  out->target = pair->target;
   if (left == NULL || right == NULL)
     {
       out->left_out = "no memory";
@@ -198,51 +190,14 @@ measure (struct bench *bench, const struct pair *pair, struct figures *out)
   else if (pair->right (bench) != 0)
     out->left_out = pair->right_name;
   for (long i = 0; out->left_out == NULL && i < bench->count; i++)
-    if (timed (bench, pair->left, &left[i]) != 0)
+    if (bench_time (bench, pair->left, &left[i]) != 0)
       out->left_out = pair->left_name;
-    else if (timed (bench, pair->right, &right[i]) != 0)
+    else if (bench_time (bench, pair->right, &right[i]) != 0)
       out->left_out = pair->right_name;
   if (out->left_out != NULL)
     return;
-  out->left_us = median (left, bench->count);
-  out->right_us = median (right, bench->count);
-}
-
-/* ---- telling ---- */
-
-static void
-tell_table (const struct bench *bench, const struct figures *figures)
-{
-  printf ("medians of %ld, state on %s\n\n", bench->count, bench->directory_is_memory ? "tmpfs" : "disk");
-  printf ("%-34s %-11s %9s  %-19s %9s  %6s  %s\n", "", "", "us", "", "us", "ratio", "target");
-  for (size_t i = 0; i < PAIRS; i++)
-    if (figures[i].left_out != NULL)
-      printf ("%-34s left out: %s does not work here\n", pairs[i].name, figures[i].left_out);
-    else
-      {
-        printf ("%-34s %-11s %9.0f  %-19s %9.0f  %6.2f", pairs[i].name, pairs[i].left_name, figures[i].left_us,
-                pairs[i].right_name, figures[i].right_us, figures[i].left_us / figures[i].right_us);
-        if (pairs[i].target > 0)
-          printf ("  %.1f", pairs[i].target);
-        printf ("\n");
-      }
-}
-
-static void
-tell_json (const struct bench *bench, const struct figures *figures)
-{
-  printf ("{\"count\": %ld, \"state\": \"%s\", \"pairs\": [", bench->count, bench->directory_is_memory ? "tmpfs" : "disk");
-  for (size_t i = 0; i < PAIRS; i++)
-    {
-      printf ("%s\n  {\"name\": \"%s\", \"left\": \"%s\", \"right\": \"%s\", ", i > 0 ? "," : "", pairs[i].name,
-              pairs[i].left_name, pairs[i].right_name);
-      if (figures[i].left_out != NULL)
-        printf ("\"left_out\": \"%s\"}", figures[i].left_out);
-      else
-        printf ("\"left_us\": %.1f, \"right_us\": %.1f, \"ratio\": %.3f}", figures[i].left_us, figures[i].right_us,
-                figures[i].left_us / figures[i].right_us);
-    }
-  printf ("\n]}\n");
+  out->left = bench_median (left, bench->count);
+  out->right = bench_median (right, bench->count);
 }
 
 /* ---- the whole ---- */
@@ -262,7 +217,11 @@ make_directory (struct bench *bench)
   bench->directory_is_memory = statfs (bench->directory, &status) == 0 && status.f_type == TMPFS_MAGIC_NUMBER;
   BERTH_AUTO_FREE char *state = berth_string_format ("%s/state", bench->directory);
   BERTH_AUTO_FREE char *runtime = berth_string_format ("%s/run", bench->directory);
-  if (state == NULL || runtime == NULL)
+  BERTH_AUTO_FREE char *config = berth_string_format ("%s/berth.conf", bench->directory);
+  static const char text[] = "[berth]\nbackend = ns\n[limits]\nsandboxes = 1100\nsandboxes_per_owner = 1100\n";
+
+  if (state == NULL || runtime == NULL || config == NULL
+      || berth_fs_replace (AT_FDCWD, config, text, sizeof text - 1, 0600) != 0 || setenv ("BERTH_CONFIG", config, 1) != 0)
     return -1;
   /* for the processes that are started too */
   return setenv ("BERTH_STATE_DIR", state, 1) != 0 || setenv ("BERTH_RUNTIME_DIR", runtime, 1) != 0 ? -1 : 0;
@@ -281,7 +240,7 @@ find_program (struct bench *bench)
 }
 
 static int
-run_pairs (struct bench *bench, struct figures *figures)
+run_all (struct bench *bench)
 {
   struct berth_error error = { 0 };
 
@@ -292,7 +251,8 @@ run_pairs (struct bench *bench, struct figures *figures)
       return -1;
     }
   for (size_t i = 0; i < PAIRS; i++)
-    measure (bench, &pairs[i], &figures[i]);
+    measure (bench, &pairs[i]);
+  bench_amounts (bench);
   return 0;
 }
 
@@ -300,17 +260,19 @@ int
 main (int argc, char **argv)
 {
   struct bench bench = { .count = LEAST_COUNT };
-  struct figures figures[PAIRS] = { { 0 } };
+  const char *drawing = NULL;
   bool json = false;
   int64_t count = LEAST_COUNT;
 
   for (int i = 1; i < argc; i++)
     if (strcmp (argv[i], "--json") == 0)
       json = true;
+    else if (strcmp (argv[i], "--svg") == 0 && i + 1 < argc)
+      drawing = argv[++i];
     else if (strcmp (argv[i], "--count") != 0 || i + 1 == argc
              || berth_string_to_int64 (argv[++i], LEAST_COUNT, 1000000, &count) != 0)
       {
-        fprintf (stderr, "usage: bench [--count N] [--json], N at least %d\n", LEAST_COUNT);
+        fprintf (stderr, "usage: bench [--count N] [--json] [--svg FILE], N at least %d\n", LEAST_COUNT);
         return 2;
       }
   bench.count = (long) count;
@@ -320,9 +282,14 @@ main (int argc, char **argv)
       perror ("bench: cannot make a directory");
       return 1;
     }
-  int failed = run_pairs (&bench, figures);
+  int failed = run_all (&bench);
   if (failed == 0)
-    (json ? tell_json : tell_table) (&bench, figures);
+    (json ? bench_tell_json : bench_tell_table) (&bench);
+  if (failed == 0 && drawing != NULL && bench_draw (&bench, drawing) != 0)
+    {
+      perror (drawing);
+      failed = -1;
+    }
   if (bench.sandbox != NULL)
     berth_sandbox_cleanup (&bench.sandbox);
   berth_host_close (bench.host);

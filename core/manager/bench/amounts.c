@@ -1,0 +1,385 @@
+/* amounts.c - much data, many sandboxes, and the memory of one that does nothing. */
+#include "core/manager/bench/bench.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sdk/base/buffer.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+#define FILE_BYTES (256u << 20)
+#define FILE_ROUNDS 5
+#define SMALL_FILES 100000
+#define MEMORY_BYTES (INT64_C (4) << 30)
+#define CROWD 1000
+#define CROWD_ROUNDS 20
+
+/* ---- files ---- */
+
+static int64_t
+give_zeros (void *context, void *bytes, size_t size)
+{
+  uint64_t *left = context;
+  size_t count = *left < size ? (size_t) *left : size;
+
+  memset (bytes, 'x', count);
+  *left -= count;
+  return (int64_t) count;
+}
+
+static int
+take (void *context, const void *bytes, size_t size)
+{
+  (void) bytes;
+  *(uint64_t *) context += size;
+  return 0;
+}
+
+static int
+write_inside (struct bench *bench)
+{
+  struct berth_file_options options = BERTH_FILE_OPTIONS_INIT;
+  uint64_t left = FILE_BYTES;
+
+  options.max_bytes = FILE_BYTES;
+  return berth_file_write (bench->sandbox, "big", &options, FILE_BYTES, give_zeros, &left, NULL);
+}
+
+static int
+read_inside (struct bench *bench)
+{
+  struct berth_file_options options = BERTH_FILE_OPTIONS_INIT;
+  uint64_t got = 0;
+
+  options.max_bytes = FILE_BYTES;
+  return berth_file_read (bench->sandbox, "big", &options, take, &got, NULL) != 0 || got != FILE_BYTES ? -1 : 0;
+}
+
+static int
+write_plain (struct bench *bench)
+{
+  static char bytes[65536];
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/big", bench->directory);
+  BERTH_AUTO_FD int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+  for (size_t done = 0; done < FILE_BYTES; done += sizeof bytes)
+    {
+      memset (bytes, 'x', sizeof bytes);
+      if (write (fd, bytes, sizeof bytes) != (ssize_t) sizeof bytes)
+        return -1;
+    }
+  return 0;
+}
+
+static int
+read_plain (struct bench *bench)
+{
+  static char bytes[65536];
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/big", bench->directory);
+  BERTH_AUTO_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t size;
+  size_t got = 0;
+
+  while ((size = read (fd, bytes, sizeof bytes)) > 0)
+    got += (size_t) size;
+  return got == FILE_BYTES ? 0 : -1;
+}
+
+static void
+measure_file (struct bench *bench, const char *name, bench_action *left, bench_action *right)
+{
+  struct figure *figure = bench_add (bench, name);
+  double times[2][FILE_ROUNDS];
+
+  figure->left_name = "libberth";
+  figure->right_name = "a plain file";
+  figure->unit = "MB/s";
+  figure->target = "at least 1000 MB/s";
+  for (int i = 0; i < FILE_ROUNDS && figure->left_out == NULL; i++)
+    if (bench_time (bench, left, &times[0][i]) != 0)
+      figure->left_out = figure->left_name;
+    else if (bench_time (bench, right, &times[1][i]) != 0)
+      figure->left_out = figure->right_name;
+  if (figure->left_out != NULL)
+    return;
+  figure->left = FILE_BYTES / bench_median (times[0], FILE_ROUNDS);
+  figure->right = FILE_BYTES / bench_median (times[1], FILE_ROUNDS);
+}
+
+/* ---- workspaces ---- */
+
+static int
+make_many (const struct bench *bench)
+{
+  for (int i = 0; i < SMALL_FILES; i++)
+    {
+      BERTH_AUTO_FREE char *folder = berth_string_format ("%s/many/%d", bench->directory, i / 1000);
+      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%d", folder, i);
+
+      if ((i % 1000 == 0 && berth_fs_make_directories (AT_FDCWD, folder, 0755) != 0)
+          || berth_fs_replace (AT_FDCWD, path, path, strlen (path), 0644) != 0)
+        return -1;
+    }
+  return 0;
+}
+
+static int64_t
+give_file (void *context, void *bytes, size_t size)
+{
+  return read (*(int *) context, bytes, size);
+}
+
+static int
+shell (const struct bench *bench, const char *line)
+{
+  BERTH_AUTO_FREE char *command = berth_string_format ("cd %s && %s", bench->directory, line);
+
+  return command != NULL && system (command) == 0 ? 0 : -1;
+}
+
+static int
+import_inside (struct bench *bench)
+{
+  struct berth_workspace_options options = BERTH_WORKSPACE_OPTIONS_INIT;
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/tar", bench->directory);
+  BERTH_AUTO_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+
+  options.max_bytes = MEMORY_BYTES;
+  return fd < 0 ? -1 : berth_workspace_import (bench->sandbox, &options, give_file, &fd, NULL);
+}
+
+static int
+export_inside (struct bench *bench)
+{
+  struct berth_workspace_options options = BERTH_WORKSPACE_OPTIONS_INIT;
+  uint64_t got = 0;
+
+  options.max_bytes = MEMORY_BYTES;
+  return berth_workspace_export (bench->sandbox, &options, take, &got, NULL, NULL);
+}
+
+static int
+import_with_tar (struct bench *bench)
+{
+  return shell (bench, "mkdir out && tar -xf tar -C out");
+}
+
+/* Through a pipe, since tar reads nothing when it writes to /dev/null itself. */
+static int
+export_with_tar (struct bench *bench)
+{
+  return shell (bench, "tar -cf - -C out . | cat > /dev/null");
+}
+
+static void
+measure_tar (struct bench *bench, const char *name, bench_action *left, bench_action *right)
+{
+  struct figure *figure = bench_add (bench, name);
+
+  figure->left_name = "libberth";
+  figure->right_name = "tar";
+  if (bench_time (bench, left, &figure->left) != 0)
+    figure->left_out = figure->left_name;
+  else if (bench_time (bench, right, &figure->right) != 0)
+    figure->left_out = figure->right_name;
+}
+
+/* Once each: what is there must be made away between two rounds, and that takes as long. */
+static void
+measure_workspace (struct bench *bench, const char *tree, const char *import, const char *export)
+{
+  BERTH_AUTO_FREE char *pack = berth_string_format ("tar -cf tar %s && rm -rf %s", tree, tree);
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+
+  options.memory_bytes = MEMORY_BYTES;
+  if ((strcmp (tree, "many") == 0 ? make_many (bench) : shell (bench, "head -c 1G /dev/zero > one")) != 0
+      || shell (bench, pack) != 0 || berth_sandbox_create (bench->host, &options, &bench->sandbox, NULL) != 0)
+    return;
+  measure_tar (bench, import, import_inside, import_with_tar);
+  measure_tar (bench, export, export_inside, export_with_tar);
+  berth_sandbox_cleanup (&bench->sandbox);
+  if (shell (bench, "rm -rf out tar") != 0)
+    perror ("rm");
+}
+
+/* ---- a crowd ---- */
+
+static int
+create (struct bench *bench, struct berth_sandbox **out)
+{
+  return berth_sandbox_create (bench->host, NULL, out, NULL);
+}
+
+static int
+create_and_destroy (struct bench *bench)
+{
+  struct berth_sandbox *sandbox = NULL;
+  int failed = create (bench, &sandbox);
+
+  berth_sandbox_cleanup (&sandbox);
+  return failed;
+}
+
+static double
+time_cycle (struct bench *bench)
+{
+  double times[CROWD_ROUNDS];
+
+  for (int i = 0; i < CROWD_ROUNDS; i++)
+    if (bench_time (bench, create_and_destroy, &times[i]) != 0)
+      return -1;
+  return bench_median (times, CROWD_ROUNDS);
+}
+
+static void
+measure_at (struct bench *bench, const char *name, const char *left_name, double alone)
+{
+  struct figure *figure = bench_add (bench, name);
+
+  figure->left_name = left_name;
+  figure->right_name = "1 alive";
+  figure->target = "flat";
+  figure->right = alone;
+  figure->left = time_cycle (bench);
+  if (figure->left < 0 || alone < 0)
+    figure->left_out = "libberth";
+}
+
+static void
+measure_crowd (struct bench *bench)
+{
+  BERTH_AUTO_FREE struct berth_sandbox **crowd = calloc (CROWD, sizeof *crowd);
+  double alone = time_cycle (bench);
+  int made = 1; /* the bench's own */
+
+  if (crowd == NULL)
+    return;
+  while (made < 100 && create (bench, &crowd[made]) == 0)
+    made++;
+  if (made == 100)
+    measure_at (bench, "create and destroy among 100", "100 alive", alone);
+  while (made < CROWD && create (bench, &crowd[made]) == 0)
+    made++;
+  if (made == CROWD)
+    measure_at (bench, "create and destroy among 1000", "1000 alive", alone);
+  for (int i = 1; i < CROWD; i++)
+    berth_sandbox_cleanup (&crowd[i]);
+}
+
+/* ---- memory ---- */
+
+/* The first process of the sandbox: the one with its name in its cgroups. */
+static long
+find_agent (const char *id)
+{
+  DIR *proc = opendir ("/proc");
+  long found = -1;
+
+  for (struct dirent *entry; proc != NULL && found < 0 && (entry = readdir (proc)) != NULL;)
+    {
+      BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%s/cgroup", entry->d_name);
+      BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+
+      if (atol (entry->d_name) > 0 && berth_fs_read (AT_FDCWD, path, &text, 65536) == 0
+          && strstr (berth_buffer_string (&text), id) != NULL)
+        found = atol (entry->d_name);
+    }
+  if (proc != NULL)
+    closedir (proc);
+  return found;
+}
+
+/* Sums NAME of the smaps_rollup of PID, in KiB. */
+static double
+memory_of (long pid, const char *name)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%ld/smaps_rollup", pid);
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+
+  if (berth_fs_read (AT_FDCWD, path, &text, 65536) != 0)
+    return -1;
+  double sum = 0;
+  for (const char *at = berth_buffer_string (&text); (at = strstr (at, name)) != NULL; at++)
+    sum += strtod (strchr (at, ':') + 1, NULL);
+  return sum;
+}
+
+/* What the kernel charges to its cgroup: the agent, its tables, its file systems. */
+static double
+charged_to (long pid, const char *id)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%ld/cgroup", pid);
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 }, number = { 0 };
+  char *save = NULL;
+
+  if (berth_fs_read (AT_FDCWD, path, &text, 65536) != 0)
+    return -1;
+  char *copy = (char *) (uintptr_t) berth_buffer_string (&text);
+  for (char *line = strtok_r (copy, "\n", &save); line != NULL; line = strtok_r (NULL, "\n", &save))
+    {
+      bool first = strstr (line, ":memory:") != NULL;
+      if (strstr (line, id) == NULL || (!first && strncmp (line, "0::", 3) != 0))
+        continue;
+      BERTH_AUTO_FREE char *file = berth_string_format ("/sys/fs/cgroup%s%s/%s", first ? "/memory" : "",
+                                                        strchr (strchr (line, ':') + 1, ':') + 1,
+                                                        first ? "memory.usage_in_bytes" : "memory.current");
+      if (berth_fs_read (AT_FDCWD, file, &number, 64) == 0)
+        return strtod (berth_buffer_string (&number), NULL) / 1024;
+    }
+  return -1;
+}
+
+static void
+measure_memory (struct bench *bench)
+{
+  struct figure *figure = bench_add (bench, "memory of an idle sandbox");
+  struct berth_sandbox *sandbox = NULL;
+
+  figure->left_name = "all charged";
+  figure->right_name = "private of the agent";
+  figure->unit = "KiB";
+  figure->target = "less than 1024 KiB";
+  figure->left_out = "libberth";
+  if (create (bench, &sandbox) != 0)
+    return;
+  long pid = find_agent (berth_sandbox_id (sandbox));
+  if (pid > 0)
+    {
+      figure->left = charged_to (pid, berth_sandbox_id (sandbox));
+      figure->right = memory_of (pid, "Private_");
+      figure->left_out = figure->left > 0 && figure->right > 0 ? NULL : "accounting";
+    }
+  berth_sandbox_cleanup (&sandbox);
+}
+
+/* Where files are memory they count as the sandbox's: it gets enough for two copies. */
+static void
+measure_data (struct bench *bench)
+{
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  struct berth_sandbox *kept = bench->sandbox;
+
+  options.memory_bytes = MEMORY_BYTES;
+  if (berth_sandbox_create (bench->host, &options, &bench->sandbox, NULL) == 0)
+    {
+      measure_file (bench, "write a file of 256 MiB", write_inside, write_plain);
+      measure_file (bench, "read a file of 256 MiB", read_inside, read_plain);
+      berth_sandbox_cleanup (&bench->sandbox);
+      measure_workspace (bench, "many", "import 100 000 small files", "export 100 000 small files");
+      measure_workspace (bench, "one", "import 1 GiB", "export 1 GiB");
+    }
+  bench->sandbox = kept;
+}
+
+void
+bench_amounts (struct bench *bench)
+{
+  measure_memory (bench);
+  measure_data (bench);
+  measure_crowd (bench);
+}
