@@ -10,7 +10,7 @@ backend_LTLIBRARIES += %D%/berth-backend-ns.la
 %C%_berth_backend_ns_la_LIBADD = plugins/ns/libchild.la $(AGENTLINK_LIBS)
 EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
 
-NS_USER_TESTS = %D%/tests/ordinary-life %D%/tests/ordinary-user
+NS_USER_TESTS = %D%/tests/ordinary-user
 NS_TEST_SOURCES = %D%/tests/host.c %D%/tests/host.h
 check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine \
 	%D%/tests/ordinary %D%/tests/pause %D%/tests/restart
