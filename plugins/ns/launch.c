@@ -225,9 +225,15 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
   out->pid = news.value;
   out->start = berth_process_start (out->pid);
   out->pidfd = berth_process_open (out->pid, out->start);
-  if (out->pidfd < 0)
-    return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
-  return 0;
+  if (out->pidfd >= 0)
+    return 0;
+  int reason = errno;
+  /* It died as quickly as that, but not without saying why. */
+  got = next_news (call, out->status, &news);
+  if (got > 0 && news.what == NS_NEWS_FAILED)
+    return fail_step (call, launch->plan, &news);
+  errno = reason;
+  return got < 0 ? -1 : call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
 }
 
 /* Clones the process in between; signals are blocked, so that no handler of the host's runs in it. */
