@@ -20,7 +20,7 @@ list_stray () {
       if (file ~ /^sdk\//) return "^sdk/"
       if (file ~ /^core\/(registry|state)\//) return "^(sdk|core/registry|core/state)/"
       if (file ~ /^core\/manager\//) return "^(sdk|core/registry|core/state|core/manager)/"
-      if (match (file, /^core\/(cli|daemon)\//)) return "^(sdk/base|" substr (file, 1, RLENGTH - 1) ")/"
+      if (match (file, /^core\/(cli|daemon)\//)) return "^(sdk/base|sdk/archive|" substr (file, 1, RLENGTH - 1) ")/"
       if (match (file, /^plugins\/[^\/]*\//)) return "^(sdk|" substr (file, 1, RLENGTH - 1) ")/"
       if (file ~ /^conformance\//) return "^(sdk|core/registry|conformance)/"
       return "^$"
