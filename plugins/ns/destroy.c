@@ -3,11 +3,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "plugins/ns/ns.h"
+#include "sdk/agentlink/agentlink.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
@@ -34,6 +38,46 @@ ns_kill_agent (struct berth_call *call, const struct ns_meta *meta)
         return 1;
     }
   return 0;
+}
+
+/* Whether somebody listens at PATH. */
+static bool
+is_answered (const char *path)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  BERTH_AUTO_FD int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+  if (strlen (path) >= sizeof address.sun_path)
+    return false; /* nothing was ever made there */
+  strcpy (address.sun_path, path);
+  return fd < 0 || connect (fd, (struct sockaddr *) &address, sizeof address) == 0
+         || (errno != ENOENT && errno != ECONNREFUSED);
+}
+
+static int
+connect_to (struct berth_call *call, void *path)
+{
+  return agentlink_connect_unix (call, path);
+}
+
+/* The record does not say which process the agent is, so the agent is asked to end itself. 1 when
+ * nobody is there any more; one that does not answer is left to the cgroup, where there is one. */
+static int
+end_unknown_agent (struct berth_call *call, const struct berth_state *state, const char *id, bool has_cgroup)
+{
+  BERTH_AUTO_FREE char *path = ns_box_socket (state, id);
+  struct agentlink_transport transport = { .context = path, .connect = connect_to };
+  struct agentlink link;
+
+  if (path == NULL)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+  if (!is_answered (path))
+    return 1;
+  agentlink_init (&link, &transport, NULL, 0);
+  if (agentlink_end (call, &link) == 0)
+    return 1;
+  call->services->forgive (call);
+  return has_cgroup || !is_answered (path);
 }
 
 static int
@@ -82,7 +126,9 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
   if (cgroup == NULL || ns_hierarchies_find (&hierarchies) < 0)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot read /proc/self/mountinfo: %m");
   bool known = box >= 0 && ns_meta_read (box, &meta) == 0;
-  int dead = known ? ns_kill_agent (call, &meta) : 1;
+  int dead = known    ? ns_kill_agent (call, &meta)
+             : box >= 0 ? end_unknown_agent (call, state, native->id, ns_cgroup_exists (&hierarchies, cgroup) > 0)
+                        : 1;
   if (dead <= 0)
     {
       out->verdict = BERTH_ACCEPTED;

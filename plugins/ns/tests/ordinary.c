@@ -1,5 +1,7 @@
 /* ordinary.c - sandboxes of a user who is not root: one id inside, which is the user's own outside. */
 #include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -204,6 +206,37 @@ a_locked_workspace_is_removed (void)
   host_stop (&host);
 }
 
+/* A process that has ended has no program any more, also before it is reaped. */
+static bool
+is_alive (pid_t pid)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%d/exe", (int) pid);
+  char target[8];
+
+  return readlink (path, target, sizeof target) >= 0 || errno == EACCES;
+}
+
+/* No cgroup tells which process it was: its own socket does. */
+static void
+a_damaged_record_ends_its_agent (void)
+{
+  struct host host;
+  struct guest guest;
+
+  if (!guest_alone (&host, &guest, NULL))
+    return;
+  BERTH_AUTO_FREE char *record = berth_string_format ("%s/boxes/%s/meta", host.directory[0], guest.id);
+  pid_t agent = guest.pid;
+  CU_ASSERT (agent > 0 && is_alive (agent));
+  CU_ASSERT_EQUAL (truncate (record, 40), 0);
+  guest_end (&guest);
+  CU_ASSERT_FALSE (guest_is_present (&guest));
+  for (int tries = 0; tries < 100 && is_alive (agent); tries++)
+    berth_clock_sleep_ms (20);
+  CU_ASSERT_FALSE (is_alive (agent));
+  host_stop (&host);
+}
+
 int
 main (void)
 {
@@ -215,6 +248,7 @@ main (void)
     { "E19 the agent is out of reach", the_agent_is_out_of_reach },
     { "E09 a server that the workload stopped is not waited for", a_stopped_server_is_not_waited_for },
     { "L08 a locked workspace is removed", a_locked_workspace_is_removed },
+    { "L09 a damaged record ends its agent all the same", a_damaged_record_ends_its_agent },
     { NULL, NULL },
   };
 
