@@ -108,8 +108,10 @@ escape_processes (struct suite_context *suite)
   for (size_t i = 0; i < 2; i++)
     {
       try_list (box, "sandbox", "processes", targets[i], reached, true);
-      if (escape_has_root (box))
-        try_list (box, "root", "processes", targets[i], reached, true);
+      /* With one account these processes are the workload's own to signal: it costs it its command. */
+      if (!escape_has_root (box))
+        continue;
+      try_list (box, "root", "processes", targets[i], reached, true);
       try_list (box, "sandbox", "signals", targets[i], signalled, true);
     }
 }

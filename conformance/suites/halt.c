@@ -36,6 +36,17 @@ change (struct suite_box *box, enum change what)
   return suite_call_end (&call, result, &box->error);
 }
 
+/* What a backend declares, an instance may lack: on a machine that has not what it takes. */
+static struct suite_box *
+box_with (struct suite_context *suite, uint64_t capability)
+{
+  struct suite_box *box = suite_box_make (suite);
+
+  if ((box->effective.capabilities & capability) == 0)
+    suite_not_applicable (suite, "sandboxes of this machine do not have it");
+  return box;
+}
+
 struct told
 {
   const char *id;
@@ -96,7 +107,7 @@ check_run_refused (struct suite_box *box, const char *when)
 void
 suite_l21 (struct suite_context *suite)
 {
-  struct suite_box *box = suite_box_make (suite);
+  struct suite_box *box = box_with (suite, BERTH_CAP_PAUSE);
   SUITE_AUTO_RAN struct suite_ran clock = { 0 };
   SUITE_AUTO_RAN struct suite_ran after = { 0 };
   int64_t patience = berth_clock_monotonic_ms () + 10000;
@@ -127,7 +138,7 @@ suite_l21 (struct suite_context *suite)
 void
 suite_l21_gap (struct suite_context *suite)
 {
-  struct suite_box *box = suite_box_make (suite);
+  struct suite_box *box = box_with (suite, BERTH_CAP_PAUSE);
   SUITE_AUTO_RAN struct suite_ran clock = { 0 };
   SUITE_AUTO_RAN struct suite_ran inside = { 0 };
 
@@ -156,7 +167,7 @@ suite_l21_gap (struct suite_context *suite)
 void
 suite_l21_destroy (struct suite_context *suite)
 {
-  struct suite_box *box = suite_box_make (suite);
+  struct suite_box *box = box_with (suite, BERTH_CAP_PAUSE);
   struct suite_box *unknown = suite_box_new (suite);
   uint32_t verdict = 0;
 
@@ -185,7 +196,7 @@ reconnect (struct suite_box *box, struct berth_effective *effective)
 void
 suite_l22 (struct suite_context *suite)
 {
-  struct suite_box *box = suite_box_make (suite);
+  struct suite_box *box = box_with (suite, BERTH_CAP_RESTART);
   struct berth_effective now = { 0 };
   SUITE_AUTO_RAN struct suite_ran before = { 0 };
   SUITE_AUTO_RAN struct suite_ran after = { 0 };
@@ -211,7 +222,7 @@ suite_l22 (struct suite_context *suite)
 void
 suite_l22_destroy (struct suite_context *suite)
 {
-  struct suite_box *box = suite_box_make (suite);
+  struct suite_box *box = box_with (suite, BERTH_CAP_RESTART);
   struct suite_box *unknown = suite_box_new (suite);
   uint32_t verdict = 0;
 
