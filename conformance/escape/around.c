@@ -246,11 +246,15 @@ run_massacre (struct suite_box *other, const struct massacre *massacre)
                                        .user = "root",
                                        .timeout_ms = 3000 },
              &ran);
-  if (massacre->answers)
+  /* A command that came while process 1 was clearing up may be lost; it is told so, and the next works. */
+  for (int tries = 0; massacre->answers && tries < 5 && !suite_ran_exited (&after, 0); tries++)
     {
+      suite_ran_free (&after);
+      after = (struct suite_ran) { 0 };
       suite_sh (box, &after, 5000, "echo here");
-      SUITE_CHECK_PRINTED (suite, &after, "here\n", massacre->script);
     }
+  if (massacre->answers)
+    SUITE_CHECK_PRINTED (suite, &after, "here\n", massacre->script);
   suite_sh (other, &beside, 5000, "echo here");
   SUITE_CHECK_PRINTED (suite, &beside, "here\n", "another sandbox");
   code = suite_box_destroy (box, false, &verdict);

@@ -47,13 +47,15 @@ own_addresses (char texts[][INET6_ADDRSTRLEN], size_t most)
     return 0;
   for (struct ifaddrs *one = all; one != NULL && count < most; one = one->ifa_next)
     {
+      const void *given = one->ifa_addr; /* getifaddrs aligns each for its family */
+      const struct sockaddr_in *four = given;
+      const struct sockaddr_in6 *six = given;
       const void *address = NULL;
 
-      if (one->ifa_addr != NULL && one->ifa_addr->sa_family == AF_INET)
-        address = &((struct sockaddr_in *) one->ifa_addr)->sin_addr;
-      else if (one->ifa_addr != NULL && one->ifa_addr->sa_family == AF_INET6
-               && !IN6_IS_ADDR_LINKLOCAL (&((struct sockaddr_in6 *) one->ifa_addr)->sin6_addr))
-        address = &((struct sockaddr_in6 *) one->ifa_addr)->sin6_addr;
+      if (given != NULL && one->ifa_addr->sa_family == AF_INET)
+        address = &four->sin_addr;
+      else if (given != NULL && one->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL (&six->sin6_addr))
+        address = &six->sin6_addr;
       if (address != NULL && inet_ntop (one->ifa_addr->sa_family, address, texts[count], INET6_ADDRSTRLEN) != NULL)
         count++;
     }

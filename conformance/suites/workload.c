@@ -25,8 +25,8 @@ suite_l15 (struct suite_context *suite)
     "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = $$ ] || kill -$s $p; done; done 2>/dev/null; "
     "kill -9 -1 2>/dev/null; echo done",
     "for f in environ maps mem auxv stack syscall fd/0 root/etc exe; do cat /proc/1/$f; done 2>/dev/null | wc -c",
-    "for f in /proc/1/oom_score_adj /proc/1/mem /proc/sys/kernel/core_pattern; do echo 0 > $f; done 2>/dev/null; "
-    "find /sys/fs/cgroup -writable 2>/dev/null | head -3",
+    ("for f in /proc/1/oom_score_adj /proc/1/mem /proc/sys/kernel/core_pattern; do echo 0 > $f; done 2>/dev/null; "
+     "find /sys/fs/cgroup -writable 2>/dev/null | head -3"),
   };
   struct suite_box *box = suite_box_make (suite);
 
