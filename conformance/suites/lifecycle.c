@@ -427,6 +427,7 @@ static const struct suite_clause clauses[] = {
   { .id = "L18", .title = "a create that is cancelled leaves nothing", .flags = SUITE_SLOW, .seconds = 60, .run = l18 },
   { .id = "L19", .title = "renew moves the end, expires_at tells it", .needs = BERTH_CAP_EXPIRY, .run = suite_l19 },
   { .id = "L19-end", .title = "the backend ends it by itself", .flags = SUITE_SLOW, .needs = BERTH_CAP_EXPIRY, .seconds = 60, .run = suite_l19_end },
+  { .id = "L20", .title = "a create whose answer was lost is found by its assignment id", .needs = BERTH_CAP_CORRELATED_CREATE, .run = suite_l20 },
   { .id = "L21", .title = "paused is held, a run refused, resume goes on", .flags = SUITE_PROGRAM | SUITE_SLOW, .needs = BERTH_CAP_PAUSE, .run = suite_l21 },
   { .id = "L21-gap", .title = "no process makes progress while paused", .flags = SUITE_PROGRAM | SUITE_SLOW, .needs = BERTH_CAP_PAUSE, .run = suite_l21_gap },
   { .id = "L21-destroy", .title = "destroy takes a paused one; unknown ids are told", .needs = BERTH_CAP_PAUSE, .run = suite_l21_destroy },
@@ -442,6 +443,7 @@ static const struct suite_role roles[] = {
   { "create", suite_role_create },
   { "connect", suite_role_connect },
   { "die-in-create", suite_role_die_in_create },
+  { "lose-answer", suite_role_lose_answer },
   { NULL, NULL },
 };
 

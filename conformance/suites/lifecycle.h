@@ -18,6 +18,10 @@ void suite_role_die_in_create (struct suite_context *suite, int count, char **ar
 void suite_l13 (struct suite_context *suite);
 void suite_l14 (struct suite_context *suite);
 
+/* correlation.c */
+void suite_l20 (struct suite_context *suite);
+void suite_role_lose_answer (struct suite_context *suite, int count, char **arguments);
+
 /* limits.c, workload.c, inventory.c, expiry.c */
 void suite_l04 (struct suite_context *suite);
 void suite_l05 (struct suite_context *suite);

@@ -2,7 +2,7 @@
 VARIANTS = two-exits made-up-zero pipe-not-told leader-only group-only swapped-halves late-output \
 	terminal-ignored user-ignored empty-variable-lost workdir-fallback secret-told last-byte-lost path-decoded \
 	link-followed mode-masked wish-ignored failed-source-kept size-unchecked link-is-file empty-when-gone \
-	second-destroy unknown-is-error connect-creates wrong-life tier-ignored nameless-error other-numbers \
+	second-destroy unknown-is-error connect-creates wrong-life tier-ignored nameless-error any-assignment other-numbers \
 	owned-always dirty-workspace private-opened export-unlimited entry-not-named
 VARIANT_BACKENDS = $(VARIANTS:%=%D%/berth-backend-%.la)
 

@@ -66,6 +66,11 @@ static const struct berth_expiry_ops expiry = {
   .expires_at = ns_expires_at,
 };
 
+static const struct berth_correlation_ops correlation = {
+  .struct_size = sizeof correlation,
+  .find_by_assignment = ns_find_by_assignment,
+};
+
 static const struct berth_pause_ops pause_group = {
   .struct_size = sizeof pause_group,
   .pause = ns_pause,
@@ -98,6 +103,7 @@ static const struct berth_backend backend = {
   .probe = &probe,
   .inventory = &inventory,
   .expiry = &expiry,
+  .correlation = &correlation,
   .pause = &pause_group,
   .restart = &restart,
 };

@@ -7,6 +7,7 @@
 
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
+#include "sdk/base/string.h"
 
 struct ids
 {
@@ -77,10 +78,10 @@ life_of (const struct ns_meta *meta)
   return ns_freezer_is_closed (meta->freezer) ? BERTH_LIFE_PAUSED : BERTH_LIFE_RUNNING;
 }
 
-/* 0 when it is gone meanwhile, 1 told, -1 the sink's failure.  WITH_EXPIRY costs a question to
- * the agent. */
+/* 0 when it is gone meanwhile or not of ASSIGNMENT (NULL: any), 1 told, -1 the sink's failure.
+ * WITH_EXPIRY costs a question to the agent. */
 static int
-tell (struct berth_call *call, struct berth_state *state, const char *id, bool with_expiry,
+tell (struct berth_call *call, struct berth_state *state, const char *id, bool with_expiry, const char *assignment,
       const struct berth_found_sink *sink)
 {
   NS_AUTO_META struct ns_meta meta = { 0 };
@@ -100,6 +101,8 @@ tell (struct berth_call *call, struct berth_state *state, const char *id, bool w
       found.metadata_count = meta.metadata_count;
       found.created_wall_ms = meta.created_wall_ms;
     }
+  if (assignment != NULL && !berth_string_equal (found.assignment_id, assignment))
+    return 0;
   if (!meta.ready)
     found.has |= BERTH_FOUND_PARTIAL;
   const struct berth_native native = { .struct_size = sizeof native, .id = id };
@@ -121,7 +124,23 @@ ns_list_ids (struct berth_call *call, struct berth_state *state, const struct be
   if (read_ids (call, state, &ids) < 0)
     return -1;
   for (size_t i = 0; i < ids.count; i++)
-    if (tell (call, state, ids.name[i], false, sink) < 0)
+    if (tell (call, state, ids.name[i], false, NULL, sink) < 0)
+      return -1;
+  return 0;
+}
+
+/* A record that cannot be read says nothing of its assignment: its id was told before anything of
+ * it existed, and by that it is destroyed. */
+int
+ns_find_by_assignment (struct berth_call *call, struct berth_state *state, const char *assignment_id,
+                       const struct berth_found_sink *sink)
+{
+  AUTO_IDS struct ids ids = { 0 };
+
+  if (read_ids (call, state, &ids) < 0)
+    return -1;
+  for (size_t i = 0; i < ids.count; i++)
+    if (tell (call, state, ids.name[i], false, assignment_id, sink) < 0)
       return -1;
   return 0;
 }
@@ -145,7 +164,7 @@ ns_list_page (struct berth_call *call, struct berth_state *state, const char *cu
         continue;
       if (told == limit)
         return sink->cursor != NULL ? sink->cursor (sink->context, last) : 0;
-      int result = tell (call, state, ids.name[i], false, sink);
+      int result = tell (call, state, ids.name[i], false, NULL, sink);
       if (result < 0)
         return -1;
       if (result > 0)
@@ -161,7 +180,7 @@ int
 ns_describe (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
              const struct berth_found_sink *sink)
 {
-  int result = ns_id_is_possible (state, native->id) ? tell (call, state, native->id, true, sink) : 0;
+  int result = ns_id_is_possible (state, native->id) ? tell (call, state, native->id, true, NULL, sink) : 0;
   if (result == 0)
     return call->services->fail (call, BERTH_E_SANDBOX_NOT_FOUND, "there is no sandbox %s", native->id);
   return result < 0 ? -1 : 0;

@@ -62,7 +62,9 @@ uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
 #define NS_HASH_SEED UINT64_C (0xcbf29ce484222325)
 
 /* ---- effective.c: what a specification gets ---- */
-#define NS_CAPABILITIES (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY | BERTH_CAP_PAUSE | BERTH_CAP_RESTART)
+#define NS_CAPABILITIES \
+  (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY | BERTH_CAP_CORRELATED_CREATE | BERTH_CAP_PAUSE \
+   | BERTH_CAP_RESTART)
 /* Refuses SPEC or says what it gets. */
 struct ns_hierarchies;
 int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct berth_spec *spec,
@@ -241,6 +243,8 @@ int ns_is_running (struct berth_call *call, struct berth_state *state, const str
 int ns_list_ids (struct berth_call *call, struct berth_state *state, const struct berth_found_sink *sink);
 int ns_list_page (struct berth_call *call, struct berth_state *state, const char *cursor, uint32_t limit,
                   const struct berth_found_sink *sink);
+int ns_find_by_assignment (struct berth_call *call, struct berth_state *state, const char *assignment_id,
+                           const struct berth_found_sink *sink);
 int ns_describe (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
                  const struct berth_found_sink *sink);
 int ns_renew (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
