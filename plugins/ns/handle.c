@@ -1,11 +1,16 @@
 /* handle.c - reaching the agent of a sandbox. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+#define STAT_LIMIT 4096
 
 static int
 connect_agent (struct berth_call *call, void *context)
@@ -42,6 +47,25 @@ was_out_of_memory (void *context)
   uint64_t now = ns_cgroup_kills (handle->out_of_memory);
 
   return now > __atomic_exchange_n (&handle->kills, now, __ATOMIC_RELAXED);
+}
+
+/* Its own line in /proc tells of every fork that it made and every process that it waited for. */
+static int
+is_moving (void *context, uint64_t *mark)
+{
+  const struct berth_handle *handle = context;
+  BERTH_AUTO_BUFFER struct berth_buffer line = { 0 };
+  NS_AUTO_META struct ns_meta meta = { 0 };
+  BERTH_AUTO_FD int box = ns_box_open (handle->state, handle->id);
+  BERTH_AUTO_FD int agent = box >= 0 && ns_meta_read (box, &meta) == 0 ? ns_meta_agent (&meta) : -1;
+  BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%d/stat", (int) meta.pid);
+
+  if (agent < 0 || path == NULL || berth_fs_read (AT_FDCWD, path, &line, STAT_LIMIT) < 0)
+    return 0;
+  const char *state = strrchr (berth_buffer_string (&line), ')');
+  uint64_t before = *mark;
+  *mark = ns_hash (NS_HASH_SEED, line.data, line.size);
+  return *mark != before || (state != NULL && (strncmp (state, ") R", 3) == 0 || strncmp (state, ") D", 3) == 0));
 }
 
 void
@@ -81,7 +105,7 @@ ns_handle_new (struct berth_call *call, const struct berth_state *state, const c
       return NULL;
     }
   const struct agentlink_transport transport
-      = { .context = handle, .connect = connect_agent, .was_out_of_memory = was_out_of_memory };
+      = { .context = handle, .connect = connect_agent, .was_out_of_memory = was_out_of_memory, .is_moving = is_moving };
   agentlink_init (&handle->link, &transport, NULL, 0);
   return handle;
 }

@@ -14,6 +14,7 @@
 #include "sdk/base/clock.h"
 
 #define RETRY_MS 10
+#define FULL_SECONDS 1 /* how long a connection waits for another's end when all slots are taken */
 
 static struct worker *
 find_worker (const struct agent *agent, pid_t pid)
@@ -181,6 +182,23 @@ accept_without_process (struct agent *agent, struct worker *slot)
   close (fd);
 }
 
+/* All slots are taken, and none became free while the connections that wait now did. */
+static void
+turn_all_away (const struct agent *agent)
+{
+  struct pollfd waiting = { .fd = agent->listener, .events = POLLIN };
+
+  while (poll (&waiting, 1, 0) > 0)
+    {
+      int fd = accept4 (agent->listener, NULL, NULL, SOCK_CLOEXEC);
+
+      if (fd < 0)
+        return;
+      turn_away (fd, EAGAIN);
+      close (fd);
+    }
+}
+
 static void
 ignore_signal (int number)
 {
@@ -198,6 +216,7 @@ reap_anything (void *context)
 void
 agent_serve (struct agent *agent)
 {
+  const struct timespec patience = { .tv_sec = FULL_SECONDS };
   struct sigaction interrupt = { .sa_handler = ignore_signal };
   sigset_t none;
 
@@ -213,7 +232,11 @@ agent_serve (struct agent *agent)
         { .fd = alone ? agent->listener : -1, .events = POLLIN },
       };
 
-      if (ppoll (polled, 2, NULL, &none) <= 0)
+      int ready = ppoll (polled, 2, slot == NULL ? &patience : NULL, &none);
+
+      if (ready == 0)
+        turn_all_away (agent);
+      if (ready <= 0)
         continue;
       if (polled[0].revents != 0)
         break;

@@ -10,7 +10,7 @@
 #include <berth/backend.h>
 
 #define AGENTLINK_MAGIC UINT64_C (0x6b6e696c746e6761)
-#define AGENTLINK_HELLO_MS 5000
+#define AGENTLINK_HELLO_MS 5000 /* more where the agent moves or the machine is busy */
 
 struct agentlink_transport
 {
@@ -21,6 +21,9 @@ struct agentlink_transport
   /* NULL, or asked once after a command was killed by a SIGKILL that nobody here sent: 1 when
    * the sandbox's memory limit did it, else 0.  Tells OUT_OF_MEMORY from a plain signal. */
   int (*was_out_of_memory) (void *context);
+  /* NULL, or asked while a hello is overdue: 1 when the agent has done anything since MARK was noted
+   * or waits for a processor, 0 when it did nothing or is gone.  Notes MARK anew; 0 is no mark yet. */
+  int (*is_moving) (void *context, uint64_t *mark);
 };
 
 /* First member of the backend's struct berth_handle.  All pointers stay the backend's. */

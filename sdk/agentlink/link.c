@@ -12,7 +12,7 @@
 #include "sdk/base/fd.h"
 
 #define BACKLOG 1024 /* as many as an agent serves at once: who finds no room has to poll */
-#define CONNECT_MS 5000
+#define CONNECT_MS 60000 /* for a place in the backlog, which only an agent that takes no connection leaves full so long */
 #define RETRY_MS 2
 
 void
@@ -44,7 +44,8 @@ wait_for_room (struct berth_call *call, int64_t deadline_ms)
   if (over != 0)
     return call->services->fail (call, over, "the call ended before the agent took the connection");
   if (berth_clock_monotonic_ms () >= deadline_ms)
-    return call->services->fail (call, BERTH_E_UNREACHABLE, "the sandbox's agent takes no connection");
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "%d connections already wait for the sandbox's agent",
+                                 BACKLOG);
   berth_clock_sleep_ms (RETRY_MS);
   return 0;
 }

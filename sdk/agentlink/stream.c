@@ -1,17 +1,23 @@
 #include "sdk/agentlink/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
 
 #define FIRST_READ 16384u
 #define NEXT_READ (512u * 1024)
 #define FLUSH_SIZE (128u * 1024)
 #define CANCEL_POLL_MS 100
+#define LOOK_MS 1000
+#define BUSY_MS 60000
 
 static int
 fail (struct stream *stream, uint32_t code, const char *what)
@@ -38,6 +44,35 @@ agentlink_of (struct berth_call *call, struct berth_handle *handle)
 
 /* ---- waiting ---- */
 
+/* Whether much more wants to run than there are processors. */
+static bool
+machine_is_busy (void)
+{
+  char text[64] = "";
+  BERTH_AUTO_FD int fd = open ("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  int running = 0;
+
+  return fd >= 0 && read (fd, text, sizeof text - 1) > 0 && sscanf (text, "%*s %*s %*s %d/", &running) == 1
+         && running > 2 * sysconf (_SC_NPROCESSORS_ONLN);
+}
+
+/* An overdue hello may be a matter of its turn: of an agent that moves it is awaited as long as the
+ * call may last, and on a busy machine for a while. */
+static bool
+may_still_come (struct stream *stream, int64_t now)
+{
+  const struct agentlink_transport *transport = &stream->link->transport;
+  bool first = stream->mark == 0;
+  bool moves = transport->is_moving != NULL && transport->is_moving (transport->context, &stream->mark) > 0;
+
+  if (moves && !first)
+    stream->patience_ms = now + BUSY_MS;
+  if (!moves && (now >= stream->patience_ms || !machine_is_busy ()))
+    return false;
+  stream->hello_ms = now + LOOK_MS;
+  return true;
+}
+
 static int
 fail_if_over (struct stream *stream)
 {
@@ -48,7 +83,7 @@ fail_if_over (struct stream *stream)
     return fail (stream, over, "the call was cancelled");
   if (over != 0 || now >= stream->deadline_ms)
     return fail (stream, BERTH_E_TIMEOUT, "the call's deadline passed before the agent was done");
-  if (now >= stream->hello_ms)
+  if (now >= stream->hello_ms && !may_still_come (stream, now))
     return fail (stream, BERTH_E_UNREACHABLE, "the sandbox's agent does not answer");
   return 0;
 }
@@ -126,7 +161,9 @@ stream_connect (struct stream *stream, struct agentlink *link)
   stream->fd = link->transport.connect (call, link->transport.context);
   if (stream->fd < 0)
     return -1;
+  stream->link = link;
   stream->hello_ms = berth_clock_monotonic_ms () + AGENTLINK_HELLO_MS;
+  stream->patience_ms = stream->hello_ms + BUSY_MS;
   return 0;
 }
 

@@ -12,6 +12,9 @@ struct stream
   int cancel_fd;
   int64_t deadline_ms; /* of the call, monotonic; INT64_MAX: none */
   int64_t hello_ms;    /* when the agent's hello is due; INT64_MAX once it came */
+  int64_t patience_ms; /* until when a busy machine alone excuses its absence */
+  uint64_t mark;       /* of the transport's is_moving */
+  struct agentlink *link;
   uint32_t minor;      /* the agent's */
   size_t request; /* where its frame begins in OUT */
   struct berth_buffer out;

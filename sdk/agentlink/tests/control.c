@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sdk/agent/wire.h"
 #include "sdk/agentlink/tests/support.h"
+#include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/tests/runner.h"
@@ -210,8 +212,18 @@ struct pretender
   const void *bytes;
   size_t size;
   bool stays;
+  int moves; /* how often it is still said to be at work */
   int other;
 };
+
+static int
+is_moving (void *context, uint64_t *mark)
+{
+  struct pretender *pretender = context;
+
+  ++*mark;
+  return pretender->moves-- > 0;
+}
 
 static int
 connect_pretender (struct berth_call *call, void *context)
@@ -234,8 +246,9 @@ connect_pretender (struct berth_call *call, void *context)
 static uint32_t
 run_on_pretender (const struct berth_buffer *said, bool stays, int64_t deadline_ms, int *exits)
 {
-  struct pretender pretender = { .bytes = said->data, .size = said->size, .stays = stays, .other = -1 };
-  const struct agentlink_transport transport = { &pretender, connect_pretender, NULL };
+  struct pretender pretender = { .bytes = said->data, .size = said->size, .stays = stays, .moves = 2, .other = -1 };
+  const struct agentlink_transport transport
+      = { .context = &pretender, .connect = connect_pretender, .is_moving = is_moving };
   struct agent_under_test agent = { .pid = -1 };
   struct run_result result;
 
@@ -291,7 +304,41 @@ test_silent_agent (void)
 
   CU_ASSERT_EQUAL (run_on_pretender (&said, true, 0, &exits), BERTH_E_UNREACHABLE);
   waited = berth_clock_monotonic_ms () - before;
-  CU_ASSERT (waited >= AGENTLINK_HELLO_MS && waited < AGENTLINK_HELLO_MS + 1000);
+  CU_ASSERT (waited >= AGENTLINK_HELLO_MS + 2000); /* it moved twice; a busy machine gets more */
+}
+
+static void
+test_full_agent (void)
+{
+  enum { CROWD = 1024 };
+  struct agent_under_test agent;
+  BERTH_AUTO_FREE int *crowd = calloc (CROWD, sizeof *crowd);
+  struct rlimit files;
+  int64_t end;
+  int result;
+
+  CU_ASSERT_FATAL (crowd != NULL && getrlimit (RLIMIT_NOFILE, &files) == 0);
+  files.rlim_cur = files.rlim_max;
+  setrlimit (RLIMIT_NOFILE, &files);
+  if (files.rlim_max < CROWD + 64)
+    {
+      berth_test_skip ("too few descriptors are allowed");
+      return;
+    }
+  if (!agent_start (&agent, NULL))
+    return;
+  for (int i = 0; i < CROWD; i++)
+    crowd[i] = agentlink_connect_unix (&agent.recorded.call, agent.socket);
+  CU_ASSERT_EQUAL (agentlink_ping (&agent.recorded.call, &agent.handle.link, NULL), -1);
+  CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_RESOURCE_EXHAUSTED);
+  for (int i = 0; i < CROWD; i++)
+    close (crowd[i]);
+  end = berth_clock_monotonic_ms () + 30000;
+  do
+    result = agentlink_ping (&agent.recorded.call, &agent.handle.link, NULL);
+  while (result < 0 && agent.recorded.code == BERTH_E_RESOURCE_EXHAUSTED && berth_clock_monotonic_ms () < end);
+  CU_ASSERT_EQUAL (result, 0);
+  agent_stop (&agent);
 }
 
 /* ---- sources that take their time ---- */
@@ -317,7 +364,7 @@ test_slow_source (void)
 {
   struct agent_under_test agent;
   struct patient patient = { &agent, { "content", 7, 0, 0 } };
-  const struct agentlink_transport transport = { &patient, connect_late, NULL };
+  const struct agentlink_transport transport = { .context = &patient, .connect = connect_late };
   struct berth_change how = { .struct_size = sizeof how };
   struct berth_source source = memory_source (&patient.memory);
 
@@ -378,6 +425,7 @@ static const struct berth_test tests[] = {
   { "L15 without the token there is no answer", test_token },
   { "L15 without a token, only peers from outside its namespace are served", test_peers },
   { "E16 F16 a cut stream is never a result", test_cut_streams },
+  { "an agent that does as much as it can says so", test_full_agent },
   { "E16 a silent agent is unreachable", test_silent_agent },
   { "a slow source keeps no agent waiting", test_slow_source },
   { "E15 a cancelled call starts nothing", test_cancel },

@@ -194,7 +194,7 @@ launch (struct agent_under_test *agent, enum agent_kind kind, const char *const 
 bool
 agent_start_as (struct agent_under_test *agent, enum agent_kind kind, const char *const *options)
 {
-  const struct agentlink_transport transport = { agent, connect_agent, NULL };
+  const struct agentlink_transport transport = { .context = agent, .connect = connect_agent };
   bool with_token = kind == AGENT_WITH_TOKEN;
 
   memset (agent, 0, sizeof *agent);
