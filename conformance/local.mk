@@ -33,6 +33,6 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe %D%/escape/prober
 LONG_TESTS += %D%/tests/escape-long
 EXTRA_DIST += %D%/tests/escape-long
 
-CONFORMANCE_TESTS = %D%/tests/fake %D%/tests/plain %D%/tests/ns %D%/tests/ns-ordinary-user
+CONFORMANCE_TESTS = %D%/tests/fake %D%/tests/plain %D%/tests/ns %D%/tests/ns-ordinary-user %D%/tests/ns-range-user
 TESTS += $(CONFORMANCE_TESTS)
 EXTRA_DIST += $(CONFORMANCE_TESTS)

@@ -7,6 +7,28 @@
 #include "sdk/base/string.h"
 
 static int
+tell_ids (struct berth_call *call, const struct berth_state *state, const struct berth_text_sink *facts)
+{
+  BERTH_AUTO_FREE char *text = NULL;
+  struct ns_range range;
+  char why[256];
+
+  if (!ns_is_ordinary_user ())
+    text = berth_string_format ("user ids from %u on, 65536 for each sandbox", state->id_base);
+  else
+    {
+      BERTH_AUTO_FD int space = ns_users_find (call, state, &range, why, sizeof why);
+      if (space < 0 && state->uid_map == NS_UID_MAP_RANGE)
+        return call->services->fail (call, BERTH_E_CONFIGURATION, "a range of user ids cannot be had: %s", why);
+      text = space >= 0 ? berth_string_format ("user ids from %u on, groups from %u on", range.uid, range.gid)
+                        : berth_string_format ("one user id, the caller's own: %s", why);
+    }
+  if (text == NULL)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
+  return facts->text (facts->context, text);
+}
+
+static int
 ns_ping (struct berth_call *call, struct berth_state *state, const struct berth_text_sink *facts)
 {
   NS_AUTO_HIERARCHIES struct ns_hierarchies hierarchies = { 0 };
@@ -32,7 +54,7 @@ ns_ping (struct berth_call *call, struct berth_state *state, const struct berth_
                                                          : "not there: no limit on cpu, memory and pids");
   if (text == NULL)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
-  return facts->text (facts->context, text);
+  return facts->text (facts->context, text) < 0 ? -1 : tell_ids (call, state, facts);
 }
 
 static const struct berth_lifecycle_ops lifecycle = {

@@ -22,6 +22,7 @@ ns_boot_begin (struct ns_boot *boot, struct berth_call *call, struct berth_state
     .id = id,
     .cgroup = { .into = -1 },
     .launched = { .pidfd = -1, .between = -1, .status = -1, .go = -1, .errors = -1 },
+    .users = { .space = -1 },
     .box = -1,
     .disk = -1,
     .listen = -1,
@@ -130,7 +131,7 @@ fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
     add_number (arguments, "--limit-file-size", meta->limits.file_size);
   /* 1 and not 0: a pipe in core_pattern is fed whatever the limit, except this one. */
   add_number (arguments, "--limit-core", 1);
-  if (ns_has_single_id ())
+  if (boot->users.single)
     {
       add_word (arguments, "--single-user");
       if (meta->limits.enforced & BERTH_SPEC_PIDS)
@@ -154,7 +155,8 @@ start_agent (struct ns_boot *boot)
     .plan = &boot->plan,
     .cgroup = &boot->cgroup,
     .box = boot->box,
-    .uid_base = boot->meta.uid_base,
+    .users = &boot->users,
+    .processes = boot->meta.limits.enforced & BERTH_SPEC_PIDS ? boot->meta.limits.pids : 0,
     .agent = call->services->agent_path (call->instance, NULL),
     .arguments = arguments.word,
     .workspace = boot->disk,
@@ -231,7 +233,7 @@ ns_boot_kill (struct ns_boot *boot)
 void
 ns_boot_finish (struct ns_boot *boot)
 {
-  const int fds[] = { boot->box, boot->disk, boot->listen, boot->seccomp, boot->environment_fd };
+  const int fds[] = { boot->box, boot->disk, boot->listen, boot->seccomp, boot->environment_fd, boot->users.space };
 
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
     if (fds[i] >= 0)

@@ -19,6 +19,7 @@ struct ns_boot
   /* Taken over and freed by ns_boot_finish. */
   struct ns_hierarchies hierarchies;
   struct ns_meta meta;
+  struct ns_users users;
   /* What ns_boot makes. */
   struct ns_cgroup cgroup;
   struct ns_plan plan;

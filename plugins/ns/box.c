@@ -76,10 +76,10 @@ ns_box_make (struct berth_call *call, const struct berth_state *state, const cha
 }
 
 int
-ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid, uint32_t gid)
+ns_box_fill (struct berth_call *call, int box, const char *id, const struct ns_users *users)
 {
   if (mkdirat (box, "workspace", 0755) < 0
-      || fchmodat (box, "workspace", 0755, 0) < 0 || fchownat (box, "workspace", uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
+      || fchmodat (box, "workspace", 0755, 0) < 0 || ns_users_give (users, box) < 0)
     return call->services->fail (call, errno == ENOSPC ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_INTERNAL,
                                  "cannot make the workspace of %s: %m", id);
   return 0;

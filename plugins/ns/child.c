@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -375,6 +376,27 @@ forget_oom_score (void)
   close_file (fd);
 }
 
+/* What is made from here on is made inside of the user's own namespace, which counts all processes of
+ * the sandbox's, of whatever account, against the limit that its maker had. */
+static void
+enter_space (const struct ns_child *child)
+{
+  const struct rlimit limit = { child->processes, child->processes };
+
+  if (syscall (SYS_setns, child->space, CLONE_NEWUSER) < 0
+      || (child->processes > 0 && syscall (SYS_prlimit64, 0, RLIMIT_NPROC, &limit, NULL) < 0))
+    give_up (child, -NS_STAGE_MAP);
+}
+
+void
+ns_child_hold (pid_t parent)
+{
+  if (syscall (SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || syscall (SYS_getppid) != parent)
+    leave (3);
+  for (;;)
+    syscall (SYS_ppoll, NULL, 0, NULL, NULL, 0);
+}
+
 void
 ns_child_run (const struct ns_child *child)
 {
@@ -392,6 +414,8 @@ ns_child_run (const struct ns_child *child)
     }
   if (fchdir (child->box) < 0 || syscall (SYS_pipe2, mapped, O_CLOEXEC) < 0)
     give_up (child, -NS_STAGE_CLONE);
+  if (child->space >= 0)
+    enter_space (child);
   long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
   if (pid < 0)
     give_up (child, -NS_STAGE_CLONE);

@@ -17,7 +17,8 @@ begin (struct ns_boot *boot, const struct berth_spec *spec)
 
   if (ns_hierarchies_find (&boot->hierarchies) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
-  if (ns_resolve (call, &boot->hierarchies, spec, &boot->meta.limits) < 0 || ns_ids_check (call, boot->state) < 0)
+  if (ns_users_choose (call, boot->state, &boot->users) < 0
+      || ns_resolve (call, &boot->hierarchies, boot->users.single, spec, &boot->meta.limits) < 0 || ns_ids_check (call, boot->state) < 0)
     return -1;
   if (!ns_id_is_possible (boot->state, boot->id))
     return call->services->fail (call, BERTH_E_INVALID_REQUEST,
@@ -34,22 +35,28 @@ begin (struct ns_boot *boot, const struct berth_spec *spec)
   return 0;
 }
 
+/* Root's sandboxes have ids of their own each. */
+static int
+take_ids (struct ns_boot *boot)
+{
+  if (ns_is_ordinary_user ())
+    return 0;
+  uint32_t base = ns_ids_take (boot->call, boot->state, boot->id, boot->box);
+  boot->meta.uid_base = boot->meta.gid_base = boot->users.range.uid = boot->users.range.gid = base;
+  return base != 0 ? 0 : -1;
+}
+
 static int
 make_storage (struct ns_boot *boot)
 {
+  boot->meta.uid_base = boot->users.range.uid;
+  boot->meta.gid_base = boot->users.range.gid;
   boot->box = ns_box_make (boot->call, boot->state, boot->id);
-  if (boot->box < 0 || ns_boot_write_meta (boot, ns_meta_write) < 0)
-    return -1;
-  if (ns_has_single_id ())
-    return ns_box_fill (boot->call, boot->box, boot->id, geteuid (), getegid ());
-  boot->meta.uid_base = ns_ids_take (boot->call, boot->state, boot->id, boot->box);
-  if (boot->meta.uid_base == 0)
-    return -1;
-  uint32_t owner = boot->meta.uid_base + NS_SANDBOX_ID;
-  if (ns_box_fill (boot->call, boot->box, boot->id, owner, owner) < 0)
+  if (boot->box < 0 || ns_boot_write_meta (boot, ns_meta_write) < 0 || take_ids (boot) < 0
+      || ns_box_fill (boot->call, boot->box, boot->id, &boot->users) < 0)
     return -1;
   return boot->meta.limits.enforced & BERTH_SPEC_DISK
-             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, owner)
+             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, boot->meta.uid_base + NS_SANDBOX_ID)
              : 0;
 }
 

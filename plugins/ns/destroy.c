@@ -91,17 +91,20 @@ refuse (struct berth_call *call, struct berth_destroyed *out, const char *id, co
 /* What is below the box, then the names elsewhere, the record last: a crash in between leaves
  * something that is still listed. */
 static int
-remove_storage (struct berth_call *call, const struct berth_state *state, int box, const char *id, uint32_t uid_base,
+remove_storage (struct berth_call *call, const struct berth_state *state, int box, const char *id, const struct ns_meta *meta,
                 struct berth_destroyed *out)
 {
   BERTH_AUTO_FREE char *socket = ns_box_socket (state, id);
   BERTH_AUTO_FD int boxes = ns_boxes_open (state, false);
 
-  if (box >= 0 && berth_fs_remove_tree (box, "workspace") < 0)
-    return refuse (call, out, id, "the workspace");
+  if (box >= 0 && ns_users_remove (call, state, box, id, meta) < 0)
+    {
+      out->verdict = BERTH_REFUSED;
+      return 0;
+    }
   if (socket == NULL || (unlink (socket) < 0 && errno != ENOENT))
     return refuse (call, out, id, "the socket");
-  if (ns_ids_release (state, box, uid_base) < 0)
+  if (ns_ids_release (state, box, meta->uid_base) < 0)
     return refuse (call, out, id, "the user ids");
   if (boxes >= 0 && berth_fs_remove_tree (boxes, id) < 0)
     return refuse (call, out, id, "the record");
@@ -147,7 +150,7 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
       out->verdict = BERTH_ACCEPTED;
       return free;
     }
-  return remove_storage (call, state, box, native->id, meta.uid_base, out);
+  return remove_storage (call, state, box, native->id, &meta, out);
 }
 
 int

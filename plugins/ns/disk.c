@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <linux/mount.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -25,7 +23,6 @@
 #include "sdk/base/fs.h"
 
 #define IMAGE "workspace.img"
-#define IMAGE_FD 9 /* in mkfs */
 #define LOOP_TRIES 64
 #define FREE_MS 10000
 #define POLL_MS 5
@@ -50,53 +47,22 @@ ns_disk_is_possible (void)
 /* ---- making ---- */
 
 static int
-start_mkfs (const char *program, int image, const char *options, pid_t *pid)
-{
-  const char *const arguments[] = { "mkfs.ext4", "-q", "-F", "-m", "0", "-E", options, "/proc/self/fd/9", NULL };
-  const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL };
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t signals;
-
-  posix_spawn_file_actions_init (&actions);
-  posix_spawnattr_init (&attributes);
-  sigemptyset (&signals);
-  posix_spawnattr_setsigmask (&attributes, &signals);
-  sigfillset (&signals);
-  posix_spawnattr_setsigdefault (&attributes, &signals);
-  posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawn_file_actions_adddup2 (&actions, image, IMAGE_FD);
-  for (int fd = 0; fd < 3; fd++)
-    posix_spawn_file_actions_addopen (&actions, fd, "/dev/null", O_RDWR, 0);
-  int reason = posix_spawn (pid, program, &actions, &attributes, (char *const *) arguments, (char *const *) environment);
-  posix_spawn_file_actions_destroy (&actions);
-  posix_spawnattr_destroy (&attributes);
-  errno = reason;
-  return reason == 0 ? 0 : -1;
-}
-
-static int
 run_mkfs (struct berth_call *call, int image, const char *id, uint32_t owner)
 {
-  const char *program = find_mkfs ();
   char options[96];
-  int status = 0;
-  pid_t pid, got;
+  const char *const arguments[] = { "mkfs.ext4", "-q", "-F", "-m", "0", "-E", options, "/proc/self/fd/9", NULL };
+  const struct ns_program program = { .path = find_mkfs (), .arguments = arguments, .file = image, .errors = -1 };
+  int status;
 
   snprintf (options, sizeof options, "root_owner=%u:%u,lazy_itable_init=1,lazy_journal_init=1,nodiscard", owner, owner);
-  if (program == NULL || start_mkfs (program, image, options, &pid) < 0)
+  int told = program.path != NULL ? ns_program_run (call, &program, &status) : -1;
+  if (told < 0)
     return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot execute mkfs.ext4: %m");
-  while ((got = waitpid (pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR))
-    {
-      if (call->services->cancelled (call) != 0)
-        kill (pid, SIGKILL);
-      berth_clock_sleep_ms (POLL_MS);
-    }
   uint32_t code = call->services->cancelled (call);
   if (code != 0)
     return call->services->fail (call, code, "interrupted while the disk of %s was made", id);
-  /* A host that ignores SIGCHLD is not told; then the mount shows. */
-  if (got == pid && (!WIFEXITED (status) || WEXITSTATUS (status) != 0))
+  /* Where nothing is told the mount shows. */
+  if (told && (!WIFEXITED (status) || WEXITSTATUS (status) != 0))
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "mkfs.ext4 could not make the disk of %s: status %#x", id,
                                  (unsigned) status);
   return 0;

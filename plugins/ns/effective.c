@@ -55,7 +55,7 @@ refuse_network (struct berth_call *call, const struct berth_policy *policy)
 }
 
 static int
-refuse_user (struct berth_call *call, const char *user, bool forbid_root)
+refuse_user (struct berth_call *call, const char *user, bool forbid_root, bool single)
 {
   int64_t number = ns_account_id (user);
 
@@ -67,7 +67,7 @@ refuse_user (struct berth_call *call, const char *user, bool forbid_root)
     }
   if (number == 0 && forbid_root)
     return call->services->fail (call, BERTH_E_INVALID_REQUEST, "the user is root, and root is forbidden");
-  if (number != NS_SANDBOX_ID && ns_has_single_id ())
+  if (number != NS_SANDBOX_ID && single)
     {
       call->services->fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED,
                             "the sandbox of an ordinary user has a single account, and %s is another", user);
@@ -130,7 +130,7 @@ refuse_unenforced (struct berth_call *call, uint64_t missing)
       {
         call->services->fail (call, BERTH_E_CONFIGURATION, "the limit on %s cannot be enforced on this machine",
                               limits[i].name);
-        call->services->hint (call, "%s", ns_has_single_id () ? rootless_hint : limits[i].hint);
+        call->services->hint (call, "%s", ns_is_ordinary_user () ? rootless_hint : limits[i].hint);
         return -1;
       }
   return 0;
@@ -144,7 +144,7 @@ processes_are_counted (void)
   struct utsname machine;
   unsigned major, minor;
 
-  return ns_has_single_id () && uname (&machine) == 0 && sscanf (machine.release, "%u.%u", &major, &minor) == 2
+  return ns_is_ordinary_user () && uname (&machine) == 0 && sscanf (machine.release, "%u.%u", &major, &minor) == 2
          && (major > 5 || (major == 5 && minor >= 14));
 }
 
@@ -167,6 +167,12 @@ can_restart (const struct berth_spec *spec)
   return true;
 }
 
+bool
+ns_is_single (const struct ns_limits *limits)
+{
+  return !(limits->posture & BERTH_POSTURE_SEPARATE_USERS);
+}
+
 int
 ns_still_enforced (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct ns_limits *limits)
 {
@@ -174,7 +180,7 @@ ns_still_enforced (struct berth_call *call, const struct ns_hierarchies *hierarc
 }
 
 int
-ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct berth_spec *spec,
+ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, bool single, const struct berth_spec *spec,
             struct ns_limits *limits)
 {
   uint64_t asks = spec->asks;
@@ -183,7 +189,7 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, c
     return -1;
   if ((asks & BERTH_SPEC_IMAGE && refuse_image (call, spec->image) < 0)
       || (asks & BERTH_SPEC_NETWORK && refuse_network (call, spec->network) < 0)
-      || (asks & BERTH_SPEC_USER && refuse_user (call, spec->user, asks & BERTH_SPEC_FORBID_ROOT) < 0))
+      || (asks & BERTH_SPEC_USER && refuse_user (call, spec->user, asks & BERTH_SPEC_FORBID_ROOT, single) < 0))
     return -1;
   if (asks & BERTH_SPEC_TIER && spec->minimum_tier > BERTH_TIER_CONTAINER)
     {
@@ -205,7 +211,7 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, c
     limits->capabilities &= ~BERTH_CAP_PAUSE;
   if (!can_restart (spec))
     limits->capabilities &= ~BERTH_CAP_RESTART;
-  limits->posture = BERTH_POSTURE_ALL & ~(ns_has_single_id () ? BERTH_POSTURE_SEPARATE_USERS : 0);
+  limits->posture = BERTH_POSTURE_ALL & ~(single ? BERTH_POSTURE_SEPARATE_USERS : 0);
   return refuse_unenforced (call, asks & spec->must & ~limits->enforced);
 }
 
@@ -241,10 +247,15 @@ ns_validate (struct berth_call *call, struct berth_state *state, const struct be
 {
   NS_AUTO_HIERARCHIES struct ns_hierarchies hierarchies = { 0 };
   struct ns_limits limits;
+  struct ns_users users;
 
+  if (ns_users_choose (call, state, &users) < 0)
+    return -1;
+  if (users.space >= 0)
+    close (users.space);
   if (ns_hierarchies_find (&hierarchies) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
-  if (ns_resolve (call, &hierarchies, spec, &limits) < 0 || ns_ids_check (call, state) < 0)
+  if (ns_resolve (call, &hierarchies, users.single, spec, &limits) < 0 || ns_ids_check (call, state) < 0)
     return -1;
   return ns_tell_effective (&limits, sink->context, sink->effective);
 }

@@ -97,7 +97,7 @@ ns_ids_release (const struct berth_state *state, int box, uint32_t uid_base)
   char name[16];
   struct stat record;
 
-  if (ns_has_single_id ())
+  if (ns_is_ordinary_user ())
     return 0;
   BERTH_AUTO_FD int ranges = open_ranges (state);
   if (ranges < 0)
@@ -154,7 +154,7 @@ ns_ids_check (struct berth_call *call, const struct berth_state *state)
   uint64_t from = state->id_base, to = from + (uint64_t) state->id_ranges * NS_IDS_PER_SANDBOX;
   char who[128];
 
-  if (ns_has_single_id ())
+  if (ns_is_ordinary_user ())
     return 0;
   if (!file_has_ids ("/etc/passwd", 2, -1, from, to, who, sizeof who)
       && !file_has_ids ("/etc/group", 2, -1, from, to, who, sizeof who)

@@ -101,7 +101,7 @@ static int
 raise_descriptors (struct ns_child *child)
 {
   int *const fds[] = { &child->box,    &child->workspace, &child->status, &child->release, &child->go,     &child->agent,
-                       &child->into,   &child->fds[0], &child->fds[2],  &child->fds[3], &child->fds[4],
+                       &child->space,  &child->into,   &child->fds[0], &child->fds[2],  &child->fds[3], &child->fds[4],
                        &child->fds[5] };
 
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
@@ -272,16 +272,17 @@ close_pipes (struct pipes *pipes)
 
 /* Without a range of ids there is the caller's own, which becomes the sandbox's account. */
 static void
-fill_maps (struct ns_child *child, uint32_t uid_base)
+fill_maps (struct ns_child *child, const struct ns_users *users)
 {
   const unsigned own[2] = { geteuid (), getegid () };
+  const unsigned first[2] = { users->range.uid, users->range.gid };
 
-  child->single = uid_base == 0;
+  child->single = users->single;
   for (int i = 0; i < 2; i++)
     if (child->single)
       snprintf (child->map[i], sizeof child->map[i], "%d %u 1\n", NS_SANDBOX_ID, own[i]);
     else
-      snprintf (child->map[i], sizeof child->map[i], "0 %u %u\n", uid_base, NS_IDS_PER_SANDBOX);
+      snprintf (child->map[i], sizeof child->map[i], "0 %u %u\n", users->space >= 0 ? 1 : first[i], NS_IDS_PER_SANDBOX);
 }
 
 static int
@@ -298,11 +299,13 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .release = pipes->release[0],
     .go = pipes->go[0],
     .agent = agent,
+    .space = launch->users->space,
+    .processes = launch->users->space >= 0 ? launch->processes : 0,
     .fds = { null, null, errors, launch->listen, launch->seccomp, launch->environment },
     .arguments = launch->arguments,
   };
   memcpy (child->join, launch->cgroup->join, sizeof child->join);
-  fill_maps (child, launch->uid_base);
+  fill_maps (child, launch->users);
   return raise_descriptors (child);
 }
 

@@ -10,7 +10,8 @@ struct ns_launch
   const struct ns_plan *plan;
   const struct ns_cgroup *cgroup;
   int box;
-  uint32_t uid_base;
+  const struct ns_users *users;
+  uint32_t processes; /* at most, where nothing but the user's count of them can say so; 0: any */
   int workspace;   /* a mount for it, or -1: the directory of the box */
   const char *agent;
   char *const *arguments;

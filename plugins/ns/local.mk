@@ -3,17 +3,17 @@
 backend_LTLIBRARIES += %D%/berth-backend-ns.la
 %C%_berth_backend_ns_la_SOURCES = %D%/accounts.c %D%/accounts.h %D%/backend.c %D%/boot.c %D%/boot.h %D%/box.c %D%/cgroup.c %D%/cgroup_v1.c \
 	%D%/cgroup_v2.c %D%/create.c %D%/destroy.c %D%/disk.c %D%/effective.c %D%/etc.c %D%/expiry.c %D%/freezer.c %D%/handle.c \
-	%D%/ids.c %D%/inventory.c %D%/launch.c %D%/launch.h %D%/meta.c %D%/ns.h %D%/plan.c %D%/plan.h %D%/restart.c \
-	%D%/root.c %D%/seccomp.c %D%/settings.c %D%/syscalls.c %D%/syscalls.h
+	%D%/ids.c %D%/inventory.c %D%/launch.c %D%/launch.h %D%/meta.c %D%/ns.h %D%/plan.c %D%/plan.h %D%/program.c %D%/restart.c \
+	%D%/root.c %D%/seccomp.c %D%/settings.c %D%/syscalls.c %D%/syscalls.h %D%/users.c
 %C%_berth_backend_ns_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
 %C%_berth_backend_ns_la_LDFLAGS = -module $(BACKEND_LDFLAGS)
 %C%_berth_backend_ns_la_LIBADD = plugins/ns/libchild.la $(AGENTLINK_LIBS)
 EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
 
-NS_USER_TESTS = %D%/tests/ordinary-user
+NS_USER_TESTS = %D%/tests/ordinary-user %D%/tests/range-user
 NS_TEST_SOURCES = %D%/tests/host.c %D%/tests/host.h
 check_PROGRAMS += %D%/tests/calls %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine \
-	%D%/tests/ordinary %D%/tests/pause %D%/tests/restart
+	%D%/tests/ordinary %D%/tests/pause %D%/tests/range %D%/tests/restart
 TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart \
 	$(NS_USER_TESTS)
 EXTRA_DIST += $(NS_USER_TESTS) %D%/tests/as-ordinary-user
@@ -27,6 +27,8 @@ EXTRA_DIST += $(NS_USER_TESTS) %D%/tests/as-ordinary-user
 %C%_tests_limits_LDADD = $(TEST_LIBS)
 %C%_tests_pause_SOURCES = %D%/tests/pause.c $(NS_TEST_SOURCES)
 %C%_tests_pause_LDADD = $(TEST_LIBS)
+%C%_tests_range_SOURCES = %D%/tests/range.c $(NS_TEST_SOURCES)
+%C%_tests_range_LDADD = $(TEST_LIBS)
 %C%_tests_restart_SOURCES = %D%/tests/restart.c $(NS_TEST_SOURCES)
 %C%_tests_restart_LDADD = $(TEST_LIBS)
 %C%_tests_machine_SOURCES = %D%/tests/machine.c $(NS_TEST_SOURCES)

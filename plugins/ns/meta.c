@@ -156,6 +156,13 @@ put_limits (struct berth_buffer *out, const struct ns_limits *limits)
 }
 
 static void
+put_ids (struct berth_buffer *out, const struct ns_meta *meta)
+{
+  put_number (out, "uid_base", meta->uid_base);
+  put_number (out, "gid_base", meta->gid_base);
+}
+
+static void
 put_meta (struct berth_buffer *out, const struct ns_meta *meta)
 {
   berth_buffer_append_string (out, FIRST_LINE "\n");
@@ -172,13 +179,14 @@ put_meta (struct berth_buffer *out, const struct ns_meta *meta)
   if (meta->ends)
     put_number (out, "ttl", meta->ttl_ms);
   put_limits (out, &meta->limits);
+  put_ids (out, meta);
   berth_buffer_append_string (out, LAST_LINE "\n");
 }
 
 static void
 put_process (struct berth_buffer *out, const struct ns_meta *meta)
 {
-  put_number (out, "uid_base", meta->uid_base);
+  put_ids (out, meta);
   if (meta->out_of_memory != NULL)
     put_line (out, "out_of_memory", meta->out_of_memory);
   if (meta->freezer != NULL)
@@ -274,6 +282,7 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
     { "created", &meta->created_wall_ms, true },
     { "ttl", &meta->ttl_ms, true },
     { "uid_base", &meta->uid_base, false },
+    { "gid_base", &meta->gid_base, false },
     { "enforced", &meta->limits.enforced, true },
     { "posture", &meta->limits.posture, true },
     { "memory", &meta->limits.memory, true },

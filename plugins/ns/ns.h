@@ -23,6 +23,14 @@
 #define NS_IDS_PER_SANDBOX UINT32_C (65536)
 #define NS_SANDBOX_ID 1000 /* uid and gid of the account `sandbox`, inside */
 
+/* How many accounts a sandbox of an ordinary user has. */
+enum ns_uid_map
+{
+  NS_UID_MAP_AUTO = 0, /* as many as can be had */
+  NS_UID_MAP_SINGLE,
+  NS_UID_MAP_RANGE
+};
+
 struct berth_state
 {
   struct berth_instance *instance;
@@ -33,6 +41,7 @@ struct berth_state
   char tag[9];
   uint32_t id_base;
   uint32_t id_ranges;
+  enum ns_uid_map uid_map;
 };
 
 /* What is in force; a number counts only where its bit is in `enforced`. */
@@ -52,12 +61,12 @@ struct ns_limits
 };
 
 /* ---- settings.c ---- */
-#define NS_SETTING_COUNT 2
+#define NS_SETTING_COUNT 3
 extern const struct berth_setting ns_settings[NS_SETTING_COUNT];
 int ns_open (struct berth_call *call, struct berth_state **out);
 void ns_close (struct berth_call *call, struct berth_state *state);
-/* Whether sandboxes have one user id, which is the caller's own outside: nobody but root can give others. */
-bool ns_has_single_id (void);
+/* Nobody but root can give ids to a sandbox that are not his. */
+bool ns_is_ordinary_user (void);
 uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
 #define NS_HASH_SEED UINT64_C (0xcbf29ce484222325)
 
@@ -67,8 +76,10 @@ uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
    | BERTH_CAP_RESTART)
 /* Refuses SPEC or says what it gets. */
 struct ns_hierarchies;
-int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct berth_spec *spec,
+int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, bool single, const struct berth_spec *spec,
                 struct ns_limits *limits);
+/* Whether the sandbox has one account, which is the user's own outside. */
+bool ns_is_single (const struct ns_limits *limits);
 /* Refuses where a limit that was in force can no more be kept. */
 int ns_still_enforced (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct ns_limits *limits);
 int ns_tell_effective (const struct ns_limits *limits, void *context,
@@ -84,9 +95,50 @@ int ns_boxes_open (const struct berth_state *state, bool make);
 int ns_box_open (const struct berth_state *state, const char *id);
 /* Makes it, with its workspace and mount point; returns the descriptor or -1 after fail. */
 int ns_box_make (struct berth_call *call, const struct berth_state *state, const char *id);
-int ns_box_fill (struct berth_call *call, int box, const char *id, uint32_t uid, uint32_t gid);
+struct ns_users;
+int ns_box_fill (struct berth_call *call, int box, const char *id, const struct ns_users *users);
 /* Where the agent listens; the caller frees it, NULL with errno. */
 char *ns_box_socket (const struct berth_state *state, const char *id);
+
+/* ---- users.c: the ids of an ordinary user's sandboxes ---- */
+/* The first of 65536 ids of the host each; 0: none. */
+struct ns_range
+{
+  uint32_t uid;
+  uint32_t gid;
+};
+struct ns_users
+{
+  struct ns_range range; /* of root's sandboxes it is taken later */
+  bool single;
+  int space;             /* the namespace where the user may act for the range, or -1 */
+};
+struct ns_meta;
+/* Makes such a namespace; -1 and WHY it cannot be had. */
+int ns_users_open (struct berth_call *call, const struct ns_range *range, char *why, size_t size);
+/* The same with the RANGE that the user has now. */
+int ns_users_find (struct berth_call *call, const struct berth_state *state, struct ns_range *range, char *why, size_t size);
+/* What a new sandbox gets, or the one on record; -1 after fail.  USERS->space is the caller's. */
+int ns_users_choose (struct berth_call *call, const struct berth_state *state, struct ns_users *users);
+int ns_users_recall (struct berth_call *call, const struct ns_meta *meta, const char *id, struct ns_users *users);
+/* Makes the workspace the sandbox's account's.  0, or -1 with errno. */
+int ns_users_give (const struct ns_users *users, int box);
+/* Removes the workspace, whoever's it is; -1 after fail. */
+int ns_users_remove (struct berth_call *call, const struct berth_state *state, int box, const char *id,
+                     const struct ns_meta *meta);
+
+/* ---- program.c ---- */
+#define NS_PROGRAM_FILE 9
+struct ns_program
+{
+  const char *path;
+  const char *const *arguments;
+  int file;   /* becomes its descriptor NS_PROGRAM_FILE, or -1 */
+  int errors; /* becomes its standard error, or -1 */
+};
+/* 1 with its wait STATUS, 0 when it has ended and the host is not told how, -1 with errno when it cannot be
+ * executed.  It is killed when CALL is cancelled. */
+int ns_program_run (struct berth_call *call, const struct ns_program *program, int *status);
 
 /* ---- ids.c: ranges of user ids ---- */
 /* Takes a free range for the sandbox ID whose record is in BOX: its first id, or 0 after fail. */
@@ -180,7 +232,8 @@ struct ns_meta
   bool forbid_root;
   bool ends;  /* after ttl_ms, counted from each start */
   uint64_t ttl_ms;
-  uint32_t uid_base; /* first of its host ids; 0: none yet */
+  uint32_t uid_base; /* first of its host ids; 0: none yet, or the user's own */
+  uint32_t gid_base;
   bool ready;    /* it was handed over */
   pid_t pid;     /* the agent; 0: not started yet, or stopped */
   uint64_t pid_start;

@@ -95,7 +95,7 @@ enum
   NS_STAGE_EXEC
 };
 
-#define NS_KEEP_MAX 16
+#define NS_KEEP_MAX 20
 #define NS_AGENT_FDS 6
 struct ns_child
 {
@@ -107,6 +107,8 @@ struct ns_child
   int join[4];
   int joins;
   int into;              /* cgroup v2, or -1 */
+  int space;             /* a user namespace to make the sandbox's in, or -1 */
+  uint32_t processes;    /* as many may the sandbox's user namespace have; 0: any */
   int status;
   int release;           /* the parent has pinned the first process: the one between may go */
   int go;                /* one byte: it is written down, become the agent */
@@ -118,5 +120,7 @@ struct ns_child
 };
 /* The process between the caller and the sandbox's first one. */
 _Noreturn void ns_child_run (const struct ns_child *child);
+/* A process that keeps its namespaces until it is killed, or PARENT dies. */
+_Noreturn void ns_child_hold (pid_t parent);
 
 #endif

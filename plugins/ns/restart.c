@@ -119,7 +119,7 @@ bring_back (struct ns_boot *boot)
 {
   struct berth_call *call = boot->call;
 
-  if (ns_ids_check (call, boot->state) < 0
+  if (ns_ids_check (call, boot->state) < 0 || ns_users_recall (call, &boot->meta, boot->id, &boot->users) < 0
       || ns_still_enforced (call, &boot->hierarchies, &boot->meta.limits) < 0 || halt (call, boot) < 0)
     return -1;
   boot->environment = boot->meta.environment;

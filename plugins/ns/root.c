@@ -150,7 +150,7 @@ make_dev (struct ns_plan *plan, const struct ns_limits *limits)
   add (plan, NS_STEP_ATTRIBUTES, NULL, "dev", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
   /* The group tty is there where more than the own group is mapped. */
   add_mount (plan, "devpts", "dev/pts", MS_NOSUID | MS_NOEXEC,
-             ns_has_single_id () ? "newinstance,ptmxmode=0666,mode=0620" : "newinstance,ptmxmode=0666,mode=0620,gid=5");
+             ns_is_single (limits) ? "newinstance,ptmxmode=0666,mode=0620" : "newinstance,ptmxmode=0666,mode=0620,gid=5");
   add_mount (plan, "tmpfs", "dev/shm", INERT,
              ns_plan_text (plan, "mode=1777,size=%llu", (unsigned long long) limits->shm));
 }

@@ -23,10 +23,17 @@ const struct berth_setting ns_settings[NS_SETTING_COUNT] = {
     .fallback = DEFAULT_UID_COUNT,
     .help = "How many ids from uid_base there are; each sandbox takes 65536 of its own.",
     .type = BERTH_SETTING_INTEGER },
+  { .name = "uid_map",
+    .environment = "BERTH_NS_UID_MAP",
+    .fallback = "auto",
+    .help = "What the user ids of an ordinary user's sandboxes are: the user's own one (single), or his subordinate ones (range), or "
+            "these where they can be had (auto).",
+    .choices = "auto|single|range",
+    .type = BERTH_SETTING_CHOICE },
 };
 
 bool
-ns_has_single_id (void)
+ns_is_ordinary_user (void)
 {
   return geteuid () != 0;
 }
@@ -69,6 +76,22 @@ read_ids (struct berth_call *call, struct berth_state *state)
   return 0;
 }
 
+static int
+read_uid_map (struct berth_call *call, struct berth_state *state)
+{
+  const char *map = call->services->setting (call->instance, "uid_map");
+
+  if (map != NULL && strcmp (map, "single") == 0)
+    state->uid_map = NS_UID_MAP_SINGLE;
+  else if (map != NULL && strcmp (map, "range") == 0)
+    state->uid_map = NS_UID_MAP_RANGE;
+  if (state->uid_map != NS_UID_MAP_SINGLE || ns_is_ordinary_user ())
+    return 0;
+  call->services->fail (call, BERTH_E_CONFIGURATION, "uid_map is single, and this is root, whose own id no sandbox may have");
+  call->services->hint (call, "leave it at its default, auto");
+  return -1;
+}
+
 int
 ns_open (struct berth_call *call, struct berth_state **out)
 {
@@ -83,7 +106,7 @@ ns_open (struct berth_call *call, struct berth_state **out)
   state->installation = call->services->installation_id (call->instance);
   if (state->state == NULL || state->runtime == NULL || state->installation == NULL)
     return call->services->fail (call, BERTH_E_CONFIGURATION, "the host gives no state or runtime directory");
-  if (read_ids (call, state) < 0)
+  if (read_ids (call, state) < 0 || read_uid_map (call, state) < 0)
     return -1;
   uint64_t hash = ns_hash (NS_HASH_SEED, state->state, strlen (state->state));
   snprintf (state->tag, sizeof state->tag, "%08x", (unsigned) (hash ^ hash >> 32));

@@ -149,7 +149,11 @@ host_instance_name (struct berth_instance *instance)
 static const char *
 host_setting (struct berth_instance *instance, const char *name)
 {
-  return NULL;
+  const struct host *host = (const struct host *) instance;
+
+  if (strcmp (name, "uid_map") != 0)
+    return NULL;
+  return host->uid_map != NULL ? host->uid_map : getenv ("BERTH_NS_UID_MAP");
 }
 
 static int64_t

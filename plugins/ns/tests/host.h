@@ -17,6 +17,7 @@ struct host
   char agent[512];     /* may be changed to make create fail */
   int64_t uid_base;    /* 0: the default */
   int64_t uid_count;
+  const char *uid_map; /* NULL: what BERTH_NS_UID_MAP says */
   int next;
 };
 
