@@ -17,7 +17,7 @@ place_make (struct place *place)
 {
   const char *top = getenv ("TMPDIR");
 
-  snprintf (place->path, sizeof place->path, "%.32s/berth-test-XXXXXX", top != NULL ? top : "/tmp");
+  snprintf (place->path, sizeof place->path, "%.43s/berth-test-XXXXXX", top != NULL ? top : "/tmp");
   CU_ASSERT_PTR_NOT_NULL_FATAL (mkdtemp (place->path));
 }
 

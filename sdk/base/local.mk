@@ -16,11 +16,12 @@ noinst_LTLIBRARIES += %D%/libjson.la
 check_LTLIBRARIES += %D%/tests/librunner.la
 %C%_tests_librunner_la_SOURCES = %D%/tests/runner.c %D%/tests/runner.h
 
-BASE_TESTS = %D%/tests/buffer %D%/tests/clock %D%/tests/fd %D%/tests/fs %D%/tests/json %D%/tests/string
+BASE_TESTS = %D%/tests/buffer %D%/tests/clock %D%/tests/ends %D%/tests/fd %D%/tests/fs %D%/tests/json %D%/tests/string
 check_PROGRAMS += $(BASE_TESTS)
 TESTS += $(BASE_TESTS)
 %C%_tests_buffer_LDADD = $(TEST_LIBS)
 %C%_tests_clock_LDADD = $(TEST_LIBS)
+%C%_tests_ends_LDADD = $(TEST_LIBS)
 %C%_tests_fd_LDADD = $(TEST_LIBS)
 %C%_tests_fs_LDADD = $(TEST_LIBS)
 %C%_tests_json_LDADD = sdk/base/libjson.la $(TEST_LIBS)

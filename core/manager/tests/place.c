@@ -16,8 +16,8 @@ void
 place_make (struct place *place, const char *backend)
 {
   *place = (struct place) { .backend = backend };
-  /* short, whatever TMPDIR is: sockets are made below it */
-  snprintf (place->directory, sizeof place->directory, "/tmp/berth-test-XXXXXX");
+  /* short, since sockets are made below it */
+  snprintf (place->directory, sizeof place->directory, "%s/XXXXXX", getenv ("TMPDIR"));
   CU_ASSERT_PTR_NOT_NULL_FATAL (mkdtemp (place->directory));
   snprintf (place->state, sizeof place->state, "%s/state", place->directory);
   snprintf (place->runtime, sizeof place->runtime, "%s/run", place->directory);

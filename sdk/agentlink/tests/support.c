@@ -160,7 +160,7 @@ make_directory (struct agent_under_test *agent)
 {
   const char *top = getenv ("TMPDIR") == NULL ? "/tmp" : getenv ("TMPDIR");
 
-  snprintf (agent->directory, sizeof agent->directory, "%.30s/berth-test-XXXXXX", top);
+  snprintf (agent->directory, sizeof agent->directory, "%.43s/berth-test-XXXXXX", top);
   if (mkdtemp (agent->directory) == NULL)
     return false;
   snprintf (agent->workspace, sizeof agent->workspace, "%s/workspace", agent->directory);

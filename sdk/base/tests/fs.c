@@ -235,8 +235,8 @@ test_remove_locked (void)
 static int
 remove_over_mount (const struct place *place)
 {
-  if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chdir (place->path) < 0
-      || mount ("safe", "tree/mount", NULL, MS_BIND, NULL) < 0)
+  if (unshare (CLONE_NEWNS) < 0 || mount ("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 || chdir (place->path) < 0
+      || mount ("safe", "tree/mount", "none", MS_BIND, NULL) < 0)
     return 77;
   if (berth_fs_remove_tree (AT_FDCWD, "tree") == 0 || errno != EBUSY)
     return 1;

@@ -7,12 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "sdk/base/fs.h"
+
+/* A directory of this length leaves room for the names of sockets below it. */
+#define TMPDIR_MAXIMUM 12
 
 /* CUnit's test functions take no argument, so what belongs to the running test is here. */
 static char skip_reason[512];
 static bool is_skipped;
 static const char *running_name;
+
+/* Signal handlers take no argument either. */
+static volatile pid_t tested;
 
 void
 berth_test_skip (const char *reason)
@@ -134,8 +145,68 @@ berth_test_run (const char *name, const struct berth_test *tests, const char *fi
   return status;
 }
 
+/* ---- a directory for temporary files that goes whatever happens ---- */
+
+/* Others must reach what is below it: tests give up being root. */
+static bool
+make_directory (char *path, size_t size)
+{
+  const char *top = getenv ("TMPDIR");
+
+  if (top == NULL || *top == '\0' || strlen (top) > TMPDIR_MAXIMUM)
+    top = "/tmp";
+  snprintf (path, size, "%s/berth-XXXXXX", top);
+  return mkdtemp (path) != NULL && chmod (path, 0755) == 0 && setenv ("TMPDIR", path, 1) == 0;
+}
+
+static void
+pass_on (int signal_number)
+{
+  kill (tested, signal_number);
+}
+
+/* The exit status of the tests' process; 1 when it has none. */
+static int
+await (const char *name)
+{
+  struct sigaction action = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+  int status;
+
+  sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
+  sigaction (SIGHUP, &action, NULL);
+  while (waitpid (tested, &status, 0) < 0)
+    if (errno != EINTR)
+      return 1;
+  if (WIFEXITED (status))
+    return WEXITSTATUS (status);
+  printf ("FAIL %s: ended by signal %d\n", name, WTERMSIG (status));
+  return 1;
+}
+
+/* A test that fails skips its cleanup, and one that crashes all of it: so the tests run in a child,
+ * and what they leave is removed here.  Left by tests that passed, it is a failure. */
 int
 berth_test_main (const char *name, const struct berth_test *tests)
 {
-  return berth_test_run (name, tests, read_filter ());
+  char directory[TMPDIR_MAXIMUM + 16];
+  int status;
+
+  if (!make_directory (directory, sizeof directory) || (tested = fork ()) < 0)
+    {
+      printf ("FAIL %s: no directory or no process for it: %s\n", name, strerror (errno));
+      return 1;
+    }
+  if (tested == 0)
+    {
+      prctl (PR_SET_PDEATHSIG, SIGKILL);
+      exit (berth_test_run (name, tests, read_filter ()));
+    }
+  status = await (name);
+  if (rmdir (directory) == 0)
+    return status;
+  if (status == 0)
+    printf ("FAIL %s: its tests passed and left something in %s\n", name, directory);
+  berth_fs_remove_tree (AT_FDCWD, directory);
+  return status == 0 ? 1 : status;
 }

@@ -13,10 +13,11 @@ struct berth_test
 /* Runs the tests of `tests`, which ends with a NULL name, one line each, then "N passed, N failed,
  * N skipped".  argv[1], where given, is a part of the names to run.  Returns what main returns:
  * 0, 1, or 77 when every test was skipped.  A test that takes longer than BERTH_TEST_TIMEOUT
- * seconds (300) ends the program. */
+ * seconds (300) ends the program.  TMPDIR is a directory of its own meanwhile, short enough for
+ * sockets, and is removed with all that is in it, also after a crash. */
 int berth_test_main (const char *suite, const struct berth_test *tests);
 
-/* The same for a program with a command line of its own; FILTER may be NULL. */
+/* The same for a program with a command line and directories of its own; FILTER may be NULL. */
 int berth_test_run (const char *suite, const struct berth_test *tests, const char *filter);
 
 /* Says that the running test cannot be made here.  The test itself returns after that. */
