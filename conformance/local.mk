@@ -1,6 +1,6 @@
 # The contract as tests that know nothing but the ABI, and the program that runs them.
 SUITES_SOURCES = %D%/suites/box.c %D%/suites/box.h %D%/suites/call.c %D%/suites/call.h %D%/suites/commands.c \
-	%D%/suites/commands.h %D%/suites/confinement.c %D%/suites/correlation.c %D%/suites/crowd.c %D%/suites/survival.c \
+	%D%/suites/commands.h %D%/suites/confinement.c %D%/suites/correlation.c %D%/suites/crowd.c %D%/suites/endings.c %D%/suites/survival.c \
 	%D%/suites/content.c %D%/suites/content.h \
 	%D%/suites/expiry.c %D%/suites/files.c %D%/suites/files.h %D%/suites/halt.c %D%/suites/hostile.c %D%/suites/inventory.c \
 	%D%/suites/isolation.c %D%/suites/judge.c %D%/suites/leftovers.c %D%/suites/leftovers.h \

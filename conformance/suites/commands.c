@@ -335,6 +335,12 @@ static const struct suite_clause clauses[] = {
   { .id = "E18-calls", .title = "each dangerous system call fails by every entry", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_e18_calls },
   { .id = "E19", .title = "namespaces of its own, no host process in sight", .flags = SUITE_PROGRAM, .run = suite_e19 },
   { .id = "E20", .title = "output arrives while the command runs", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_e20 },
+  { .id = "D-004", .title = "whoever keeps the output does not delay the result", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d004 },
+  { .id = "D-005", .title = "what is left behind can go on printing", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d005 },
+  { .id = "D-035", .title = "the command's time and the call's are two", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d035 },
+  { .id = "D-043", .title = "commands that start while the sandbox ends leave nothing", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_d043 },
+  { .id = "D-047", .title = "no zombie stays", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d047 },
+  { .id = "D-048", .title = "each exit goes to the one who waits for it", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d048 },
   { .id = NULL },
 };
 

@@ -25,6 +25,14 @@ void suite_e15_gone (struct suite_context *suite);
 void suite_e17 (struct suite_context *suite);
 void suite_role_command (struct suite_context *suite, int count, char **arguments);
 
+/* endings.c: what goes on beside a command, and after it. */
+void suite_d004 (struct suite_context *suite);
+void suite_d005 (struct suite_context *suite);
+void suite_d035 (struct suite_context *suite);
+void suite_d043 (struct suite_context *suite);
+void suite_d047 (struct suite_context *suite);
+void suite_d048 (struct suite_context *suite);
+
 /* confinement.c: what a command is and sees. */
 void suite_e18 (struct suite_context *suite);
 void suite_e18_calls (struct suite_context *suite);

@@ -46,10 +46,10 @@ suite_e09 (struct suite_context *suite)
   SUITE_AUTO_RAN struct suite_ran after = { 0 };
 
   suite_sh (box, &ran, 1000,
-            "echo partial; echo words >&2; (while :; do echo x >> child; sleep 0.1; done) & "
+            "echo partial; printf half; echo words >&2; (while :; do echo x >> child; sleep 0.1; done) & "
             "trap '' TERM HUP INT; while :; do sleep 0.2; done");
   check_timed_out (suite, &ran);
-  SUITE_CHECK_PRINTED (suite, &ran, "partial\n", "what was printed before");
+  SUITE_CHECK_PRINTED (suite, &ran, "partial\nhalf", "what was printed before");
   SUITE_CHECK (suite, strcmp (berth_buffer_string (&ran.err), "words\n") == 0, "stderr: %s",
                berth_buffer_string (&ran.err));
   SUITE_CHECK (suite, ran.ended_ms >= 900, "a timeout of 1 s came after %lld ms", (long long) ran.ended_ms);

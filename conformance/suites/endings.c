@@ -1,0 +1,210 @@
+/* Cases about what goes on beside a command, and after it: D-004, D-005, D-035, D-043, D-047, D-048. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "conformance/suites/commands.h"
+#include "conformance/suites/content.h"
+#include "conformance/suites/leftovers.h"
+#include "conformance/suites/run.h"
+#include "sdk/base/clock.h"
+
+#define PATIENCE_MS 10000 /* far below what a child sleeps, far above what a busy machine needs */
+
+/* Whoever keeps which of the pipes, the result is the leader's. */
+void
+suite_d004 (struct suite_context *suite)
+{
+  static const char *const keepers[] = {
+    "sleep 30 > /dev/null & printf word",
+    "sleep 30 2> /dev/null & printf word",
+    "setsid sleep 30 & printf word",
+    "(setsid sh -c 'sleep 30 & exit 0' &); printf word",
+    "(sleep 2; echo late; sleep 30) & printf word",
+  };
+  struct suite_box *box = suite_box_make (suite);
+
+  for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      suite_sh (box, &ran, 25000, keepers[i]);
+      SUITE_CHECK_EXIT (suite, &ran, 0, keepers[i]);
+      SUITE_CHECK_PRINTED (suite, &ran, "word", keepers[i]);
+      SUITE_CHECK (suite, ran.ended_ms < (i == 4 ? 1900 : PATIENCE_MS), "%s: the result came after %lld ms", keepers[i],
+                   (long long) ran.ended_ms);
+      SUITE_CHECK (suite, (ran.exit.has & BERTH_EXIT_PIPE_HELD) != 0, "%s: it is not told that the output is held",
+                   keepers[i]);
+    }
+}
+
+static uint64_t
+size_of (struct suite_box *box, const char *path)
+{
+  struct suite_entry entry;
+
+  return suite_stat (box, path, false, &entry) == 0 ? entry.info.size : 0;
+}
+
+/* What is left behind writes more than a pipe holds, and ends where it cannot. */
+void
+suite_d005 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  int64_t until = berth_clock_monotonic_ms () + PATIENCE_MS;
+  uint64_t first;
+
+  suite_sh (box, &ran, 0,
+            "(while :; do head -c 100000 /dev/zero && head -c 100000 /dev/zero >&2 || exit; echo x >> beats; sleep 0.05; done) & "
+            "echo started");
+  SUITE_CHECK_EXIT (suite, &ran, 0, "the leader");
+  first = size_of (box, SUITE_WORKSPACE "/beats");
+  while (size_of (box, SUITE_WORKSPACE "/beats") < first + 10 && berth_clock_monotonic_ms () < until)
+    berth_clock_sleep_ms (50);
+  SUITE_CHECK (suite, size_of (box, SUITE_WORKSPACE "/beats") >= first + 10,
+               "a service that goes on printing stands still after %llu beats", (unsigned long long) first / 2);
+}
+
+/* The command's time and the call's are two; the one that is up first is told, and the tree ends with
+ * either, since the command is attached. */
+void
+suite_d035 (struct suite_context *suite)
+{
+  static const char *const paths[] = { SUITE_WORKSPACE "/command", SUITE_WORKSPACE "/call" };
+  struct suite_box *box = suite_box_make (suite);
+  struct suite_job jobs[2] = { { .command = { .timeout_ms = 700, .deadline_ms = 25000 } },
+                               { .command = { .timeout_ms = 25000, .deadline_ms = 700 } } };
+  uint64_t sizes[2];
+
+  suite_job_start (&jobs[0], box, "(while :; do echo x >> command; sleep 0.05; done) & sleep 60");
+  suite_job_start (&jobs[1], box, "(while :; do echo x >> call; sleep 0.05; done) & sleep 60");
+  for (int i = 0; i < 2; i++)
+    {
+      suite_job_join (&jobs[i]);
+      SUITE_CHECK (suite, jobs[i].ran.ended_ms >= 690 && jobs[i].ran.ended_ms < PATIENCE_MS,
+                   "the %s's 700 ms were up after %lld ms", i == 0 ? "command" : "call", (long long) jobs[i].ran.ended_ms);
+    }
+  SUITE_CHECK (suite, jobs[0].ran.code == 0 && jobs[0].ran.exits == 1 && jobs[0].ran.exit.reason == BERTH_TIMED_OUT,
+               "the command's time is up: %s", suite_ran_text (&jobs[0].ran));
+  SUITE_CHECK_CODE (suite, "the call's time is up", jobs[1].ran.code, BERTH_E_TIMEOUT);
+  SUITE_CHECK (suite, jobs[1].ran.exits == 0, "a call without an answer told an exit");
+  berth_clock_sleep_ms (600);
+  for (int i = 0; i < 2; i++)
+    sizes[i] = size_of (box, paths[i]);
+  berth_clock_sleep_ms (400);
+  for (int i = 0; i < 2; i++)
+    SUITE_CHECK (suite, sizes[i] > 0 && size_of (box, paths[i]) == sizes[i], "%s still grows", paths[i]);
+  for (int i = 0; i < 2; i++)
+    suite_ran_free (&jobs[i].ran);
+}
+
+/* ---- D-043 ---- */
+
+#define ROUNDS 6
+#define JOBS 4
+
+/* What was started in time has a true result, what was not has none; neither leaves a process. */
+void
+suite_d043 (struct suite_context *suite)
+{
+  static const char *const scripts[JOBS]
+      = { "sleep 300", "exit 3", "setsid sleep 300 > /dev/null 2>&1 & exit 3", "exit 3" };
+
+  for (int round = 0; round < ROUNDS; round++)
+    {
+      struct suite_box *box = suite_box_make (suite);
+      struct suite_job jobs[JOBS] = { { .command = { .deadline_ms = 25000 } },
+                                      { .command = { .deadline_ms = 25000 } },
+                                      { .command = { .deadline_ms = 25000 } },
+                                      { .command = { .deadline_ms = 25000 } } };
+
+      for (int i = 0; i < JOBS; i++)
+        suite_job_start (&jobs[i], box, scripts[i]);
+      berth_clock_sleep_ms (round);
+      SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, true, NULL), 0);
+      for (int i = 0; i < JOBS; i++)
+        {
+          struct suite_ran *ran = &jobs[i].ran;
+
+          suite_job_join (&jobs[i]);
+          SUITE_CHECK (suite,
+                       ran->code == BERTH_E_UNREACHABLE || ran->code == BERTH_E_SANDBOX_NOT_FOUND
+                           || (ran->code == 0 && ran->exit.reason == BERTH_SIGNALLED) || (i > 0 && suite_ran_exited (ran, 3)),
+                       "%s, destroyed after %d ms: %s %s", scripts[i], round, suite_code_name (ran->code),
+                       suite_ran_text (ran));
+          suite_ran_free (ran);
+        }
+    }
+  suite_check_gone (suite, suite->tag, 3000, "sandboxes that were destroyed while commands started");
+}
+
+/* ---- D-047, D-048 ---- */
+
+static const char count_zombies[] = "cat /proc/[0-9]*/stat 2>/dev/null | sed 's/.*) //' | grep -c '^Z'";
+
+void
+suite_d047 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  SUITE_AUTO_RAN struct suite_ran control = { 0 };
+  SUITE_AUTO_RAN struct suite_ran after = { 0 };
+  int64_t until;
+
+  /* A shell becomes a program that waits for no child. */
+  suite_argv (box, &control,
+              (const char *const[]) { "/bin/sh", "-c", "sh -c 'true & exec sleep 2' & sleep 0.3; eval \"$0\"; kill $!", count_zombies,
+                                      NULL });
+  SUITE_CHECK (suite, control.out.size > 0 && berth_buffer_string (&control.out)[0] != '0', "the control sees no zombie: %s",
+               berth_buffer_string (&control.out));
+  for (int i = 0; i < 100; i++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      suite_sh (box, &ran, 0, "sleep 0.1 > /dev/null 2>&1 & (true &) ; :");
+      SUITE_CHECK_EXIT (suite, &ran, 0, "a command that leaves a child");
+    }
+  until = berth_clock_monotonic_ms () + 5000;
+  do
+    {
+      suite_ran_free (&after);
+      berth_clock_sleep_ms (100);
+      suite_sh (box, &after, 0, count_zombies);
+    }
+  while (!suite_ran_printed (&after, "0\n") && berth_clock_monotonic_ms () < until);
+  SUITE_CHECK_PRINTED (suite, &after, "0\n", "zombies after 100 commands");
+}
+
+#define AT_ONCE 20
+
+/* Who reaps orphans takes nobody's status: neither that of another command nor that of a child of the
+ * program that uses the library. */
+void
+suite_d048 (struct suite_context *suite)
+{
+  pid_t own = fork ();
+  struct suite_job jobs[AT_ONCE] = { { 0 } };
+  char scripts[AT_ONCE][128];
+  struct suite_box *box;
+  int status = 0;
+
+  if (own == 0)
+    _exit (77);
+  box = suite_box_make (suite);
+  for (int i = 0; i < AT_ONCE; i++)
+    {
+      snprintf (scripts[i], sizeof scripts[i], "for i in 1 2 3 4 5 6 7 8; do (sleep 0.01 > /dev/null 2>&1 & exit $i); done; exit %d",
+                i + 10);
+      jobs[i].command.timeout_ms = 25000;
+      suite_job_start (&jobs[i], box, scripts[i]);
+    }
+  for (int i = 0; i < AT_ONCE; i++)
+    {
+      suite_job_join (&jobs[i]);
+      SUITE_CHECK (suite, suite_ran_exited (&jobs[i].ran, i + 10), "%s: %s", scripts[i], suite_ran_text (&jobs[i].ran));
+      suite_ran_free (&jobs[i].ran);
+    }
+  SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, false, NULL), 0);
+  SUITE_CHECK (suite, waitpid (own, &status, 0) == own && WIFEXITED (status) && WEXITSTATUS (status) == 77,
+               "a child of this program's own was reaped by somebody else");
+}
