@@ -37,9 +37,10 @@ insert_pairs_locked (struct berth_store *store, const char *id, int kind, const 
   return 0;
 }
 
-/* 1 with the id when there is one, 0, or -1. */
+/* 1 with the id when there is one, 0, or -1.  HASH gets the second column; it may be NULL. */
 static int
-find_taken_locked (struct berth_store *store, enum berth_statement which, const char *owner, const char *value, char **id)
+find_taken_locked (struct berth_store *store, enum berth_statement which, const char *owner, const char *value, char **id,
+                   int64_t *hash)
 {
   if (value == NULL)
     return 0;
@@ -51,6 +52,8 @@ find_taken_locked (struct berth_store *store, enum berth_statement which, const 
   int step = sqlite3_step (statement);
   if (step == SQLITE_ROW)
     *id = strdup ((const char *) sqlite3_column_text (statement, 0));
+  if (step == SQLITE_ROW && hash != NULL)
+    *hash = sqlite3_column_int64 (statement, 1);
   sqlite3_reset (statement);
   if (step == SQLITE_ROW)
     return *id != NULL ? 1 : -1;
@@ -93,17 +96,31 @@ insert_locked (struct berth_store *store, const struct berth_record *record, str
   return 0;
 }
 
+/* The same key means the same request: what was made for it is given again only to who asks for
+ * the same.  Records of before hashes were kept have none. */
+static int
+check_request (const struct berth_record *record, const char *existing, int64_t hash, struct berth_error *error)
+{
+  if (hash == 0 || record->request_hash == 0 || hash == record->request_hash)
+    return 1;
+  berth_error_set (error, BERTH_E_CONFLICT, "request id \"%s\" has made sandbox %s from another specification",
+                   record->request_id, existing);
+  berth_error_hint (error, "repeat a request as it was, or use a new request id");
+  return -1;
+}
+
 static int
 reserve_locked (struct berth_store *store, const struct berth_record *record, const struct berth_store_quota *quota,
                 char **existing, struct berth_error *error)
 {
   BERTH_AUTO_FREE char *holder = NULL;
-  int found = find_taken_locked (store, BERTH_SQL_REQUEST, record->owner, record->request_id, existing);
+  int64_t hash = 0;
+  int found = find_taken_locked (store, BERTH_SQL_REQUEST, record->owner, record->request_id, existing, &hash);
 
   if (found == 1)
-    return 1;
+    return check_request (record, *existing, hash, error);
   if (found == 0)
-    found = find_taken_locked (store, BERTH_SQL_NAME, record->owner, record->name, &holder);
+    found = find_taken_locked (store, BERTH_SQL_NAME, record->owner, record->name, &holder, NULL);
   if (found < 0)
     return berth_store_fail (store, error);
   if (found == 1)
@@ -117,14 +134,31 @@ reserve_locked (struct berth_store *store, const struct berth_record *record, co
   return insert_locked (store, record, error);
 }
 
+/* A database that was removed or replaced while it is open still takes writes, and nobody would
+ * ever read them. */
+static int
+check_place_locked (struct berth_store *store, struct berth_error *error)
+{
+  int moved = 0;
+
+  if (sqlite3_file_control (store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved == 0)
+    return 0;
+  berth_error_set (error, BERTH_E_CONFIGURATION, "the database %s was removed or replaced while it was in use",
+                   store->path);
+  berth_error_hint (error, "put the state directory back; if it is lost, `berth doctor --rebuild` finds again what is ours");
+  return -1;
+}
+
 int
 berth_store_reserve (struct berth_store *store, const struct berth_record *record,
                      const struct berth_store_quota *quota, char **existing, struct berth_error *error)
 {
-  int result;
+  int result = -1;
 
   pthread_mutex_lock (&store->mutex);
-  if (berth_store_begin_locked (store) != 0)
+  if (check_place_locked (store, error) != 0)
+    result = -1;
+  else if (berth_store_begin_locked (store) != 0)
     result = berth_store_fail (store, error);
   else
     result = berth_store_end_locked (store, reserve_locked (store, record, quota, existing, error), error);
@@ -136,9 +170,9 @@ berth_store_reserve (struct berth_store *store, const struct berth_record *recor
 static int
 finish_locked (struct berth_store *store, sqlite3_stmt *statement, struct berth_error *error)
 {
-  int result = berth_step (statement);
+  int result = check_place_locked (store, error);
 
-  if (result != 0)
+  if (result == 0 && (result = berth_step (statement)) != 0)
     berth_store_fail (store, error);
   pthread_mutex_unlock (&store->mutex);
   return result;

@@ -40,5 +40,7 @@ const struct berth_column berth_columns[] = {
   NUMBER (owned),
   NUMBER (owner_pid),
   NUMBER (owner_start),
+  NUMBER (request_hash),
+  NUMBER (left_ms),
   { NULL, 0, false },
 };

@@ -43,6 +43,7 @@ struct berth_store
   sqlite3 *db;
   int users_fd; /* lock file: who has the database open */
   bool is_open; /* and sound: an end is a clean one */
+  bool is_damaged; /* as the last check or statement found */
   char *path;
   char installation_id[32];
   sqlite3_stmt *statements[BERTH_SQL_STATEMENTS];
@@ -66,8 +67,41 @@ int berth_store_begin_locked (struct berth_store *store);
  * caller has done so.  Returns RESULT, or -1. */
 int berth_store_end_locked (struct berth_store *store, int result, struct berth_error *error);
 
+/* What to do about a database that is damaged or lost. */
+#define BERTH_STORE_DAMAGED_HINT                                                                  \
+  "nothing was changed; put a backup in its place, or let `berth doctor --rebuild` set it aside and find again which"   \
+  " sandboxes are ours"
+#define BERTH_STORE_APPLICATION_ID 0x42525448 /* "BRTH", so that no other program's database is taken for ours */
+
 /* Says what the database last complained of; returns -1. */
 int berth_store_fail (struct berth_store *store, struct berth_error *error);
+
+/* ---- open.c: the steps of opening ---- */
+
+/* With its lock file open, and no database yet; NULL with *ERROR. */
+struct berth_store *berth_store_new (const char *directory, struct berth_error *error);
+int berth_store_open_database (struct berth_store *store, struct berth_error *error);
+int berth_store_lock_users (int fd, short type, int command);
+/* How the database stands: its schema, 0 for an empty one; -1 when it is not for us. */
+int berth_store_read_version (struct berth_store *store, int *version, struct berth_error *error);
+int berth_store_check_integrity (struct berth_store *store, struct berth_error *error);
+/* Brings the database up to date, with the lock held alone; leaves the lock shared. */
+int berth_store_prepare_alone (struct berth_store *store, struct berth_error *error);
+/* The last step. */
+int berth_store_begin_use (struct berth_store *store, struct berth_error *error);
+
+/* ---- installation.c ---- */
+
+/* store->installation_id from the database; 0 or -1. */
+int berth_installation_read (struct berth_store *store);
+/* The same from the file beside it. */
+int berth_installation_recall (struct berth_store *store);
+/* Whether there is such a file: then there was a database. */
+bool berth_installation_is_known (const struct berth_store *store);
+/* Writes the file where it is missing. */
+int berth_installation_keep (struct berth_store *store, struct berth_error *error);
+/* Makes the content of a database of schema VERSION, alone, with the id that STORE has or a new one. */
+int berth_installation_make (struct berth_store *store, int version, struct berth_error *error);
 
 /* From FROM to the schema of this library, a transaction a step.  0 or -1. */
 int berth_schema_migrate (sqlite3 *db, int from);

@@ -1,10 +1,17 @@
 noinst_LTLIBRARIES += %D%/libstate.la
-%C%_libstate_la_SOURCES = %D%/change.c %D%/column.c %D%/column.h %D%/internal.h %D%/open.c %D%/query.c %D%/record.c \
-	%D%/record.h %D%/schema.c %D%/statement.c %D%/store.h
+%C%_libstate_la_SOURCES = %D%/change.c %D%/column.c %D%/column.h %D%/installation.c %D%/internal.h %D%/open.c %D%/query.c \
+	%D%/rebuild.c %D%/record.c %D%/record.h %D%/schema.c %D%/statement.c %D%/store.h
 %C%_libstate_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 %C%_libstate_la_LIBADD = $(SQLITE_LIBS)
 
-check_PROGRAMS += %D%/tests/store
-TESTS += %D%/tests/store
+STATE_TEST_PLACE = %D%/tests/place.c %D%/tests/place.h
+STATE_TEST_LIBS = core/state/libstate.la core/registry/libregistry.la $(TEST_LIBS) $(SQLITE_LIBS)
+check_PROGRAMS += %D%/tests/damage %D%/tests/store
+TESTS += %D%/tests/damage %D%/tests/store
+EXTRA_DIST += %D%/tests/v1.sql
+%C%_tests_damage_SOURCES = %D%/tests/damage.c $(STATE_TEST_PLACE)
+%C%_tests_damage_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+%C%_tests_damage_LDADD = $(STATE_TEST_LIBS)
+%C%_tests_store_SOURCES = %D%/tests/store.c $(STATE_TEST_PLACE)
 %C%_tests_store_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
-%C%_tests_store_LDADD = core/state/libstate.la core/registry/libregistry.la $(TEST_LIBS) $(SQLITE_LIBS)
+%C%_tests_store_LDADD = $(STATE_TEST_LIBS)

@@ -13,9 +13,7 @@
 #include "sdk/base/process.h"
 #include "sdk/base/string.h"
 
-#define APPLICATION_ID 0x42525448 /* "BRTH", so that no other program's database is taken for ours */
 #define BUSY_LIMIT_MS 10000
-#define PAGE_SIZE "1024" /* a record takes half of one; the log holds whole pages, and each opening reads it */
 #define LOG_PAGES 200 /* reading more at each opening would cost more than merging it */
 
 /* Several writers that wake at once would meet again: sleep a random part of a growing span. */
@@ -52,8 +50,8 @@ pragma_number (sqlite3 *db, const char *pragma, int *value)
  * is the only one.  The file says how the last one left: the boot's id after a clean end, and
  * nothing while it is open.  So the check is made after an unclean end, and once a boot. */
 
-static int
-lock_users (int fd, short type, int command)
+int
+berth_store_lock_users (int fd, short type, int command)
 {
   struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
   int result;
@@ -89,8 +87,8 @@ mark_open (const struct berth_store *store)
     return;
 }
 
-static int
-check_integrity (struct berth_store *store, struct berth_error *error)
+int
+berth_store_check_integrity (struct berth_store *store, struct berth_error *error)
 {
   sqlite3_stmt *statement = NULL;
   int result = 0;
@@ -102,7 +100,8 @@ check_integrity (struct berth_store *store, struct berth_error *error)
     {
       result = berth_error_set (error, BERTH_E_CONFIGURATION, "the database %s is damaged: %s", store->path,
                                 sqlite3_column_text (statement, 0));
-      berth_error_hint (error, "nothing was changed; put a backup in its place, or move it away and start with an empty one");
+      berth_error_hint (error, BERTH_STORE_DAMAGED_HINT);
+      store->is_damaged = true;
     }
   sqlite3_finalize (statement);
   return result;
@@ -110,47 +109,9 @@ check_integrity (struct berth_store *store, struct berth_error *error)
 
 /* ---- the content ---- */
 
-static int
-read_installation (struct berth_store *store)
-{
-  sqlite3_stmt *statement = NULL;
-  int result = -1;
-
-  if (sqlite3_prepare_v2 (store->db, "SELECT value FROM meta WHERE key = 'installation_id'", -1, &statement, NULL)
-          == SQLITE_OK
-      && sqlite3_step (statement) == SQLITE_ROW)
-    {
-      snprintf (store->installation_id, sizeof store->installation_id, "%s", sqlite3_column_text (statement, 0));
-      result = 0;
-    }
-  sqlite3_finalize (statement);
-  return result;
-}
-
-/* Alone.  The installation id goes on labels, so it is the one thing that is synced to disk
- * before anything can be made with it. */
-static int
-initialise (struct berth_store *store, int version, struct berth_error *error)
-{
-  char id[32], sql[128];
-
-  if (berth_id_generate ("inst-", 20, id, sizeof id) != 0)
-    return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no random numbers: %m");
-  snprintf (sql, sizeof sql, "INSERT OR IGNORE INTO meta VALUES ('installation_id', '%s')", id);
-  if (sqlite3_exec (store->db, "PRAGMA page_size = " PAGE_SIZE "; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = 1112691784",
-                    NULL, NULL, NULL)
-          != SQLITE_OK
-      || berth_schema_migrate (store->db, version) != 0
-      || sqlite3_exec (store->db, sql, NULL, NULL, NULL) != SQLITE_OK
-      || sqlite3_exec (store->db, "PRAGMA wal_checkpoint (TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
-    return berth_store_fail (store, error);
-  return 0;
-}
-_Static_assert (APPLICATION_ID == 1112691784, "the id in the pragma");
-
 /* How the database stands: its schema, 0 for an empty one; -1 when it is not for us. */
-static int
-read_version (struct berth_store *store, int *version, struct berth_error *error)
+int
+berth_store_read_version (struct berth_store *store, int *version, struct berth_error *error)
 {
   int application = 0, schema = 0;
 
@@ -158,7 +119,7 @@ read_version (struct berth_store *store, int *version, struct berth_error *error
       || pragma_number (store->db, "PRAGMA application_id", &application) != 0
       || pragma_number (store->db, "PRAGMA schema_version", &schema) != 0)
     return berth_store_fail (store, error);
-  if (application != APPLICATION_ID && (schema != 0 || *version != 0))
+  if (application != BERTH_STORE_APPLICATION_ID && (schema != 0 || *version != 0))
     {
       berth_error_set (error, BERTH_E_CONFIGURATION, "%s is the database of another program", store->path);
       berth_error_hint (error, "choose another state directory");
@@ -174,20 +135,52 @@ read_version (struct berth_store *store, int *version, struct berth_error *error
   return 0;
 }
 
-/* Brings the database up to date, alone; leaves the lock shared. */
-static int
-prepare_alone (struct berth_store *store, struct berth_error *error)
+int
+berth_store_prepare_alone (struct berth_store *store, struct berth_error *error)
 {
   bool clean = was_left_clean (store);
   int version = 0;
 
-  if (read_version (store, &version, error) != 0 || (!clean && check_integrity (store, error) != 0))
+  if (berth_store_read_version (store, &version, error) != 0 || (!clean && berth_store_check_integrity (store, error) != 0))
     return -1;
-  if ((version < berth_store_schema () || read_installation (store) != 0) && initialise (store, version, error) != 0)
+  if (version == 0 && berth_installation_is_known (store))
+    {
+      store->is_damaged = true;
+      berth_error_set (error, BERTH_E_CONFIGURATION, "the database %s is missing or empty, and this installation had one",
+                       store->path);
+      berth_error_hint (error, BERTH_STORE_DAMAGED_HINT);
+      return -1;
+    }
+  if ((version < berth_store_schema () || berth_installation_read (store) != 0)
+      && berth_installation_make (store, version, error) != 0)
     return -1;
-  if (lock_users (store->users_fd, F_RDLCK, F_OFD_SETLKW) != 0)
+  if (berth_installation_keep (store, error) != 0)
+    return -1;
+  if (berth_store_lock_users (store->users_fd, F_RDLCK, F_OFD_SETLKW) != 0)
     return berth_error_set (error, BERTH_E_INTERNAL, "cannot share the lock of %s: %m", store->path);
   mark_open (store);
+  return 0;
+}
+
+/* Whoever has it open ends soon or is in the way of what cannot wait. */
+static int
+lock_alone (struct berth_store *store, struct berth_error *error)
+{
+  int64_t end_ms = berth_clock_monotonic_ms () + BUSY_LIMIT_MS;
+
+  while (berth_store_lock_users (store->users_fd, F_WRLCK, F_OFD_SETLK) != 0)
+    {
+      if (errno != EAGAIN && errno != EACCES)
+        return berth_error_set (error, BERTH_E_INTERNAL, "cannot lock %s: %m", store->path);
+      if (berth_clock_monotonic_ms () > end_ms)
+        {
+          berth_error_set (error, BERTH_E_CONFLICT, "%s has to be made or brought up to date, and others have it open",
+                           store->path);
+          berth_error_hint (error, "find them with `fuser %s`, and try again when they have ended", store->path);
+          return -1;
+        }
+      berth_clock_sleep_ms (20);
+    }
   return 0;
 }
 
@@ -198,26 +191,27 @@ prepare (struct berth_store *store, struct berth_error *error)
 {
   int version = 0;
 
-  if (lock_users (store->users_fd, F_WRLCK, F_OFD_SETLK) == 0)
-    return prepare_alone (store, error);
-  if (lock_users (store->users_fd, F_RDLCK, F_OFD_SETLKW) != 0)
+  if (berth_store_lock_users (store->users_fd, F_WRLCK, F_OFD_SETLK) == 0)
+    return berth_store_prepare_alone (store, error);
+  if (berth_store_lock_users (store->users_fd, F_RDLCK, F_OFD_SETLKW) != 0)
     return berth_error_set (error, BERTH_E_INTERNAL, "cannot lock %s: %m", store->path);
-  if (read_version (store, &version, error) != 0)
+  if (berth_store_read_version (store, &version, error) != 0)
     return -1;
-  if (version == berth_store_schema () && read_installation (store) == 0)
+  /* an older Berth that still runs does not keep us waiting: a step changes nothing that it uses */
+  if (version > 0 && version < berth_store_schema () && berth_schema_migrate (store->db, version) != 0)
+    return berth_store_fail (store, error);
+  if (version > 0 && berth_installation_read (store) == 0)
     {
       /* the one before may have left just now, and marked it */
       mark_open (store);
       return 0;
     }
-  lock_users (store->users_fd, F_UNLCK, F_OFD_SETLK);
-  if (lock_users (store->users_fd, F_WRLCK, F_OFD_SETLKW) != 0)
-    return berth_error_set (error, BERTH_E_INTERNAL, "cannot lock %s: %m", store->path);
-  return prepare_alone (store, error);
+  berth_store_lock_users (store->users_fd, F_UNLCK, F_OFD_SETLK);
+  return lock_alone (store, error) != 0 ? -1 : berth_store_prepare_alone (store, error);
 }
 
 static int
-open_files (struct berth_store *store, const char *directory, struct berth_error *error)
+open_lock (struct berth_store *store, const char *directory, struct berth_error *error)
 {
   BERTH_AUTO_FREE char *lock = berth_path_join (directory, "berth.lock");
 
@@ -225,12 +219,17 @@ open_files (struct berth_store *store, const char *directory, struct berth_error
   if (store->path == NULL || lock == NULL)
     return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
   store->users_fd = open (lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (store->users_fd < 0)
-    {
-      berth_error_set (error, BERTH_E_CONFIGURATION, "cannot open %s: %m", lock);
-      berth_error_hint (error, "check that the state directory exists, is yours, and is on a writable file system");
-      return -1;
-    }
+  if (store->users_fd >= 0)
+    return 0;
+  berth_error_set (error, errno == ENOSPC || errno == EDQUOT ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_CONFIGURATION,
+                   "cannot open %s: %m", lock);
+  berth_error_hint (error, "check that the state directory exists, is yours, and is on a writable file system");
+  return -1;
+}
+
+int
+berth_store_open_database (struct berth_store *store, struct berth_error *error)
+{
   /* SQLite would make it with the umask's mode.  Only a file that was not there is closed here:
    * closing another would drop the locks of a host in this very process. */
   int fd = open (store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -249,30 +248,49 @@ open_files (struct berth_store *store, const char *directory, struct berth_error
   return 0;
 }
 
-int
-berth_store_open (const char *directory, struct berth_store **out, struct berth_error *error)
+struct berth_store *
+berth_store_new (const char *directory, struct berth_error *error)
 {
   struct berth_store *store = calloc (1, sizeof *store);
 
   if (store == NULL)
-    return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+    {
+      berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+      return NULL;
+    }
   pthread_mutex_init (&store->mutex, NULL);
   store->users_fd = -1;
-  if (open_files (store, directory, error) != 0 || prepare (store, error) != 0)
-    goto failed;
+  if (open_lock (store, directory, error) == 0)
+    return store;
+  berth_store_close (store);
+  return NULL;
+}
+
+int
+berth_store_begin_use (struct berth_store *store, struct berth_error *error)
+{
   /* NORMAL: with a write-ahead log a commit survives the death of every process; only a power
    * failure may take the last ones.  A sync for each would cost more than making a sandbox. */
   if (sqlite3_exec (store->db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL, NULL) != SQLITE_OK
-      || read_installation (store) != 0)
-    {
-      berth_store_fail (store, error);
-      goto failed;
-    }
+      || berth_installation_read (store) != 0)
+    return berth_store_fail (store, error);
   store->is_open = true;
-  *out = store;
   return 0;
+}
 
-failed:
+int
+berth_store_open (const char *directory, struct berth_store **out, struct berth_error *error)
+{
+  struct berth_store *store = berth_store_new (directory, error);
+
+  if (store == NULL)
+    return -1;
+  if (berth_store_open_database (store, error) == 0 && prepare (store, error) == 0
+      && berth_store_begin_use (store, error) == 0)
+    {
+      *out = store;
+      return 0;
+    }
   berth_store_close (store);
   return -1;
 }
@@ -285,7 +303,7 @@ berth_store_close (struct berth_store *store)
   for (size_t i = 0; i < BERTH_SQL_STATEMENTS; i++)
     sqlite3_finalize (store->statements[i]);
   sqlite3_close (store->db);
-  if (store->is_open && lock_users (store->users_fd, F_WRLCK, F_OFD_SETLK) == 0)
+  if (store->is_open && berth_store_lock_users (store->users_fd, F_WRLCK, F_OFD_SETLK) == 0)
     mark_clean (store);
   if (store->users_fd >= 0)
     close (store->users_fd);

@@ -73,6 +73,8 @@ struct berth_record
   int64_t owned;
   int64_t owner_pid; /* of the process that an owned sandbox ends with */
   int64_t owner_start;
+  int64_t request_hash; /* of what was asked for with the request id; 0: not known */
+  int64_t left_ms;      /* while it is paused or stopped, when the deadlines are 0: what is left of its time */
   struct berth_record_native *natives; /* oldest first */
   uint64_t native_count;
   struct berth_record_pairs labels;

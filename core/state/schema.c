@@ -1,5 +1,7 @@
 #include "core/state/internal.h"
 
+#include <stdlib.h>
+
 /* Step N brings a database from user_version N to N + 1.  Steps are only ever appended. */
 static const char *const steps[] = {
   "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -24,6 +26,11 @@ static const char *const steps[] = {
   "  sandbox INTEGER NOT NULL REFERENCES sandboxes (serial) ON DELETE CASCADE,"
   "  kind INTEGER NOT NULL, position INTEGER NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,"
   "  PRIMARY KEY (sandbox, kind, position)) WITHOUT ROWID;",
+  /* The last two are what a sweep and a quota read, so that neither grows with whole records. */
+  "ALTER TABLE sandboxes ADD COLUMN request_hash INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE sandboxes ADD COLUMN left_ms INTEGER NOT NULL DEFAULT 0;"
+  "CREATE INDEX sandboxes_owner ON sandboxes (owner);"
+  "CREATE INDEX sandboxes_due ON sandboxes (state, owned, deadline_wall_ms, deadline_boot_ms, serial, id);",
 };
 
 int
@@ -33,14 +40,26 @@ berth_store_schema (void)
 }
 
 static int
+read_version (void *context, int count, char **values, char **names)
+{
+  (void) names;
+  *(int *) context = count == 1 && values[0] != NULL ? atoi (values[0]) : -1;
+  return 0;
+}
+
+/* Others may have the database open and take the same step: the first does it. */
+static int
 one_step (sqlite3 *db, int step)
 {
   char bump[48];
+  int version = -1;
 
   snprintf (bump, sizeof bump, "PRAGMA user_version = %d", step + 1);
   if (sqlite3_exec (db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
     return -1;
-  if (sqlite3_exec (db, steps[step], NULL, NULL, NULL) == SQLITE_OK
+  if (sqlite3_exec (db, "PRAGMA user_version", read_version, &version, NULL) == SQLITE_OK && version > step)
+    return sqlite3_exec (db, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK ? 0 : -1;
+  if (version == step && sqlite3_exec (db, steps[step], NULL, NULL, NULL) == SQLITE_OK
       && sqlite3_exec (db, bump, NULL, NULL, NULL) == SQLITE_OK
       && sqlite3_exec (db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
     return 0;

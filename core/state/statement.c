@@ -10,7 +10,7 @@ static const char *const texts[BERTH_SQL_STATEMENTS] = {
   [BERTH_SQL_COMMIT] = "COMMIT",
   [BERTH_SQL_ROLLBACK] = "ROLLBACK",
   [BERTH_SQL_COUNT] = "SELECT count (*), count (CASE WHEN owner = ?1 THEN 1 END) FROM sandboxes",
-  [BERTH_SQL_REQUEST] = "SELECT id FROM sandboxes WHERE owner = ?1 AND request_id = ?2",
+  [BERTH_SQL_REQUEST] = "SELECT id, request_hash FROM sandboxes WHERE owner = ?1 AND request_id = ?2",
   [BERTH_SQL_NAME] = "SELECT id FROM sandboxes WHERE owner = ?1 AND name = ?2",
   [BERTH_SQL_INSERT_PAIR] = "INSERT INTO pairs SELECT serial, ?2, ?3, ?4, ?5 FROM sandboxes WHERE id = ?1",
   [BERTH_SQL_SET_STATE] = "UPDATE sandboxes SET state = ?2 WHERE id = ?1",
@@ -127,8 +127,8 @@ berth_store_fail (struct berth_store *store, struct berth_error *error)
     case SQLITE_NOTADB:
       berth_error_set (error, BERTH_E_CONFIGURATION, "the database %s is damaged: %s", store->path,
                        sqlite3_errmsg (store->db));
-      berth_error_hint (error, "nothing was changed; put a backup in its place, or move %s, %s-wal and %s-shm away"
-                               " and start with an empty one", store->path, store->path, store->path);
+      berth_error_hint (error, BERTH_STORE_DAMAGED_HINT);
+      store->is_damaged = true;
       return -1;
     case SQLITE_FULL:
       return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no space for the database %s", store->path);
@@ -147,6 +147,11 @@ berth_store_fail (struct berth_store *store, struct berth_error *error)
       return -1;
     case SQLITE_NOMEM:
       return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
+    case SQLITE_IOERR:
+      if (sqlite3_system_errno (store->db) == ENOSPC || sqlite3_system_errno (store->db) == EDQUOT)
+        return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no space for the database %s", store->path);
+      return berth_error_set (error, BERTH_E_INTERNAL, "the database %s: %s: %s", store->path,
+                              sqlite3_errmsg (store->db), strerror (sqlite3_system_errno (store->db)));
     default:
       return berth_error_set (error, BERTH_E_INTERNAL, "the database %s: %s", store->path, sqlite3_errmsg (store->db));
     }

@@ -16,6 +16,11 @@ struct berth_store;
 /* Opens DIRECTORY/berth.db and makes it on first use; DIRECTORY is there, private and ours.
  * CONFIGURATION for a database that is newer, corrupt or somebody else's: it is left as it is. */
 int berth_store_open (const char *directory, struct berth_store **out, struct berth_error *error);
+/* For a database that is damaged or lost: sets it aside (*ASIDE is its new name, the caller frees
+ * it) and opens an empty one with the same installation id.  CONFLICT when it is sound or in use;
+ * CONFIGURATION when it is newer or another program's, or when the id is lost: then nothing is
+ * changed. */
+int berth_store_rebuild (const char *directory, struct berth_store **out, char **aside, struct berth_error *error);
 void berth_store_close (struct berth_store *store);
 
 /* "inst-" and 20 characters: made once, on every label.  Lives as long as the store. */

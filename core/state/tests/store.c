@@ -14,82 +14,11 @@
 #include <unistd.h>
 
 #include "core/state/column.h"
+#include "core/state/tests/place.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
-
-static const struct berth_store_quota ample = { 1000, 1000 };
-
-/* ---- a directory and a store in it, for one test ---- */
-
-struct place
-{
-  char directory[256];
-  struct berth_store *store;
-};
-#define PLACE BERTH_CLEANUP (place_leave) struct place
-
-static void
-place_make (struct place *place)
-{
-  const char *base = getenv ("TMPDIR");
-
-  snprintf (place->directory, sizeof place->directory, "%s/berth-test-XXXXXX", base != NULL ? base : "/tmp");
-  CU_ASSERT_PTR_NOT_NULL_FATAL (mkdtemp (place->directory));
-}
-
-static void
-place_leave (struct place *place)
-{
-  berth_store_close (place->store);
-  berth_fs_remove_tree (AT_FDCWD, place->directory);
-}
-
-static void
-place_open (struct place *place)
-{
-  struct berth_error error = { 0 };
-
-  if (berth_store_open (place->directory, &place->store, &error) != 0)
-    fprintf (stderr, "%s\n", error.message);
-  CU_ASSERT_PTR_NOT_NULL_FATAL (place->store);
-}
-
-static void
-place_reopen (struct place *place)
-{
-  berth_store_close (BERTH_STEAL_POINTER (place->store));
-  place_open (place);
-}
-
-static char *
-place_file (const struct place *place, const char *name)
-{
-  return berth_string_format ("%s/%s", place->directory, name);
-}
-
-/* ---- records ---- */
-
-static void
-record_make (struct berth_record *record, const char *id, const char *owner, const char *name, const char *request)
-{
-  *record = (struct berth_record) { .id = strdup (id), .owner = strdup (owner), .backend = strdup ("fake"),
-                                    .name = name != NULL ? strdup (name) : NULL,
-                                    .request_id = request != NULL ? strdup (request) : NULL,
-                                    .state = BERTH_RECORD_CREATING, .generation = 1 };
-}
-
-static int
-reserve (struct berth_store *store, const char *id, const char *owner, const char *name, const char *request,
-         struct berth_error *error)
-{
-  BERTH_AUTO_RECORD struct berth_record record;
-  BERTH_AUTO_FREE char *existing = NULL;
-
-  record_make (&record, id, owner, name, request);
-  return berth_store_reserve (store, &record, &ample, &existing, error);
-}
 
 static void
 test_installation (void)
@@ -124,7 +53,7 @@ test_every_column (void)
       *berth_column_text (column, &in) = berth_string_format ("text of %s", column->name);
     else
       *berth_column_number (column, &in) = number++;
-  CU_ASSERT_EQUAL (berth_store_reserve (place.store, &in, &ample, &existing, NULL), 0);
+  CU_ASSERT_EQUAL (berth_store_reserve (place.store, &in, &place_ample, &existing, NULL), 0);
   for (const struct berth_column *column = berth_columns; column->name != NULL; column++)
     if (!column->is_text)
       *berth_column_number (column, &in) = number++;
@@ -150,7 +79,7 @@ test_natives (void)
 
   place_make (&place);
   place_open (&place);
-  reserve (place.store, "sb-a", "me", NULL, NULL, NULL);
+  place_reserve (place.store, "sb-a", "me", NULL, NULL, NULL);
   CU_ASSERT_EQUAL (berth_store_add_native (place.store, "sb-a", &first, NULL), 0);
   CU_ASSERT_EQUAL (berth_store_add_native (place.store, "sb-a", &again, NULL), 0);
   CU_ASSERT_EQUAL (berth_store_add_native (place.store, "sb-a", &second, NULL), 0);
@@ -199,10 +128,10 @@ test_pairs (void)
 
   place_make (&place);
   place_open (&place);
-  record_make (&in, "sb-a", "me", NULL, NULL);
+  place_record (&in, "sb-a", "me", NULL, NULL);
   CU_ASSERT_EQUAL (berth_record_set_pairs (&in.labels, labels, 3), 0);
   CU_ASSERT_EQUAL (berth_record_set_pairs (&in.environment, environment, 3), 0);
-  CU_ASSERT_EQUAL (berth_store_reserve (place.store, &in, &ample, &existing, NULL), 0);
+  CU_ASSERT_EQUAL (berth_store_reserve (place.store, &in, &place_ample, &existing, NULL), 0);
   CU_ASSERT_EQUAL (berth_store_load (place.store, "sb-a", BERTH_STORE_PAIRS, &out, NULL), 0);
   CU_ASSERT_EQUAL_FATAL (out.labels.count, 3);
   CU_ASSERT_STRING_EQUAL (out.labels.items[0].value, "a b\n\xff");
@@ -224,16 +153,16 @@ test_unique (void)
 
   place_make (&place);
   place_open (&place);
-  CU_ASSERT_EQUAL (reserve (place.store, "sb-a", "me", "web", "req", NULL), 0);
-  CU_ASSERT_EQUAL (reserve (place.store, "sb-b", "you", "web", "req", NULL), 0);
-  CU_ASSERT_EQUAL (reserve (place.store, "sb-c", "me", "web", NULL, &error), -1);
+  CU_ASSERT_EQUAL (place_reserve (place.store, "sb-a", "me", "web", "req", NULL), 0);
+  CU_ASSERT_EQUAL (place_reserve (place.store, "sb-b", "you", "web", "req", NULL), 0);
+  CU_ASSERT_EQUAL (place_reserve (place.store, "sb-c", "me", "web", NULL, &error), -1);
   CU_ASSERT_EQUAL (error.code, BERTH_E_CONFLICT);
   CU_ASSERT_PTR_NOT_NULL (strstr (error.message, "web is taken by sb-a"));
-  record_make (&record, "sb-d", "me", "web", "req");
-  CU_ASSERT_EQUAL (berth_store_reserve (place.store, &record, &ample, &existing, NULL), 1);
+  place_record (&record, "sb-d", "me", "web", "req");
+  CU_ASSERT_EQUAL (berth_store_reserve (place.store, &record, &place_ample, &existing, NULL), 1);
   CU_ASSERT_STRING_EQUAL (existing, "sb-a");
   CU_ASSERT_EQUAL (berth_store_remove (place.store, "sb-a", NULL), 0);
-  CU_ASSERT_EQUAL (reserve (place.store, "sb-e", "me", "web", "req", NULL), 0);
+  CU_ASSERT_EQUAL (place_reserve (place.store, "sb-e", "me", "web", "req", NULL), 0);
 }
 
 static void
@@ -261,7 +190,7 @@ test_quota (void)
       BERTH_AUTO_RECORD struct berth_record record;
       BERTH_AUTO_FREE char *existing = NULL;
       struct berth_error error = { 0 };
-      record_make (&record, rows[i].id, rows[i].owner, NULL, NULL);
+      place_record (&record, rows[i].id, rows[i].owner, NULL, NULL);
       berth_store_reserve (place.store, &record, &quota, &existing, &error);
       CU_ASSERT_EQUAL (error.code, rows[i].code);
       CU_ASSERT_STRING_EQUAL (error.message, rows[i].message);
@@ -286,9 +215,9 @@ test_find (void)
 
   place_make (&place);
   place_open (&place);
-  reserve (place.store, "sb-abcd", "me", "web", NULL, NULL);
-  reserve (place.store, "sb-abce", "me", "sb", NULL, NULL);
-  reserve (place.store, "sb-abzz", "you", NULL, NULL, NULL);
+  place_reserve (place.store, "sb-abcd", "me", "web", NULL, NULL);
+  place_reserve (place.store, "sb-abce", "me", "sb", NULL, NULL);
+  place_reserve (place.store, "sb-abzz", "you", NULL, NULL, NULL);
   check_found (place.store, "me", "sb-abcd", 1, "sb-abcd");
   check_found (place.store, "me", "web", 1, "sb-abcd");
   check_found (place.store, "you", "web", 0, NULL);
@@ -303,46 +232,6 @@ test_find (void)
 /* ---- damage ---- */
 
 static void
-check_refused (const char *directory, const char *part)
-{
-  struct berth_store *store = NULL;
-  struct berth_error error = { 0 };
-
-  CU_ASSERT_EQUAL (berth_store_open (directory, &store, &error), -1);
-  CU_ASSERT_EQUAL (error.code, BERTH_E_CONFIGURATION);
-  if (strstr (error.message, part) == NULL)
-    fprintf (stderr, "got \"%s\", want \"%s\" in it\n", error.message, part);
-  CU_ASSERT_PTR_NOT_NULL (strstr (error.message, part));
-  CU_ASSERT_NOT_EQUAL (error.hint[0], '\0');
-  berth_store_close (store);
-}
-
-/* Refused with PART, and byte for byte as it was. */
-static void
-check_untouched (const struct place *place, const char *part)
-{
-  BERTH_AUTO_FREE char *path = place_file (place, "berth.db");
-  BERTH_AUTO_BUFFER struct berth_buffer before = { 0 }, after = { 0 };
-
-  CU_ASSERT_EQUAL (berth_fs_read (AT_FDCWD, path, &before, 64 << 20), 0);
-  check_refused (place->directory, part);
-  CU_ASSERT_EQUAL (berth_fs_read (AT_FDCWD, path, &after, 64 << 20), 0);
-  CU_ASSERT_EQUAL_FATAL (before.size, after.size);
-  CU_ASSERT_EQUAL (memcmp (before.data, after.data, after.size), 0);
-}
-
-static void
-execute (const struct place *place, const char *sql)
-{
-  BERTH_AUTO_FREE char *path = place_file (place, "berth.db");
-  sqlite3 *db = NULL;
-
-  CU_ASSERT_EQUAL (sqlite3_open (path, &db), SQLITE_OK);
-  CU_ASSERT_EQUAL (sqlite3_exec (db, sql, NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close (db);
-}
-
-static void
 test_newer (void)
 {
   PLACE place = { .store = NULL };
@@ -350,8 +239,8 @@ test_newer (void)
   place_make (&place);
   place_open (&place);
   berth_store_close (BERTH_STEAL_POINTER (place.store));
-  execute (&place, "PRAGMA user_version = 999");
-  check_untouched (&place, "has schema 999");
+  place_execute (&place, "PRAGMA user_version = 999");
+  place_check_untouched (&place, "has schema 999");
 }
 
 static void
@@ -360,8 +249,8 @@ test_foreign (void)
   PLACE place = { .store = NULL };
 
   place_make (&place);
-  execute (&place, "CREATE TABLE theirs (x)");
-  check_untouched (&place, "another program");
+  place_execute (&place, "CREATE TABLE theirs (x)");
+  place_check_untouched (&place, "another program");
 }
 
 static void
@@ -374,41 +263,16 @@ test_garbage (void)
   memset (text, 'x', sizeof text);
   BERTH_AUTO_FREE char *path = place_file (&place, "berth.db");
   CU_ASSERT_EQUAL (berth_fs_replace (AT_FDCWD, path, text, sizeof text, 0600), 0);
-  check_untouched (&place, "is damaged");
+  place_check_untouched (&place, "is damaged");
 }
 
 static void
 test_missing_directory (void)
 {
-  check_refused ("/nonexistent/berth", "cannot open");
+  place_check_refused ("/nonexistent/berth", "cannot open");
 }
 
 /* ---- death and company ---- */
-
-/* Runs WORK in a child; returns its pid. */
-static pid_t
-start (void (*work) (const char *directory, int number), const char *directory, int number)
-{
-  pid_t pid = fork ();
-
-  CU_ASSERT_NOT_EQUAL_FATAL (pid, -1);
-  if (pid == 0)
-    {
-      work (directory, number);
-      _exit (0);
-    }
-  return pid;
-}
-
-static int
-end (pid_t pid)
-{
-  int status = -1;
-
-  while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
-    continue;
-  return status;
-}
 
 static void
 write_and_die (const char *directory, int number)
@@ -416,7 +280,7 @@ write_and_die (const char *directory, int number)
   struct berth_store *store = NULL;
 
   (void) number;
-  if (berth_store_open (directory, &store, NULL) == 0 && reserve (store, "sb-kept", "me", NULL, NULL, NULL) == 0)
+  if (berth_store_open (directory, &store, NULL) == 0 && place_reserve (store, "sb-kept", "me", NULL, NULL, NULL) == 0)
     raise (SIGKILL);
 }
 
@@ -428,7 +292,7 @@ test_killed (void)
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
 
   place_make (&place);
-  CU_ASSERT_TRUE (WIFSIGNALED (end (start (write_and_die, place.directory, 0))));
+  CU_ASSERT_TRUE (WIFSIGNALED (place_end (place_start (write_and_die, place.directory, 0))));
   place_open (&place);
   CU_ASSERT_EQUAL (berth_store_load (place.store, "sb-kept", 0, &record, NULL), 0);
 }
@@ -469,8 +333,8 @@ test_damaged_page (void)
   CU_ASSERT_EQUAL (pwrite (fd, junk, sizeof junk, (page - 1) * (off_t) sizeof junk), sizeof junk);
   place_open (&place);
   berth_store_close (BERTH_STEAL_POINTER (place.store));
-  CU_ASSERT_TRUE (WIFSIGNALED (end (start (write_and_die, place.directory, 0))));
-  check_refused (place.directory, "is damaged");
+  CU_ASSERT_TRUE (WIFSIGNALED (place_end (place_start (write_and_die, place.directory, 0))));
+  place_check_refused (place.directory, "is damaged");
 }
 
 static void
@@ -487,7 +351,7 @@ write_many (const char *directory, int number)
   for (int i = 0; i < 20; i++)
     {
       BERTH_AUTO_FREE char *id = berth_string_format ("sb-%d-%d", number, i);
-      if (reserve (store, id, "me", NULL, NULL, &error) != 0
+      if (place_reserve (store, id, "me", NULL, NULL, &error) != 0
           || (i % 2 == 0 && berth_store_remove (store, id, &error) != 0))
         {
           fprintf (stderr, "write: %s\n", error.message);
@@ -507,9 +371,9 @@ test_company (void)
 
   place_make (&place);
   for (int i = 0; i < 8; i++)
-    pids[i] = start (write_many, place.directory, i);
+    pids[i] = place_start (write_many, place.directory, i);
   for (int i = 0; i < 8; i++)
-    CU_ASSERT_EQUAL (end (pids[i]), 0);
+    CU_ASSERT_EQUAL (place_end (pids[i]), 0);
   place_open (&place);
   CU_ASSERT_EQUAL (berth_store_list (place.store, NULL, NULL, &ids, NULL), 0);
   CU_ASSERT_EQUAL (ids.count, 8 * 10);
@@ -526,7 +390,7 @@ write_for_ever (const char *directory, int number)
     {
       BERTH_AUTO_FREE char *id = berth_string_format ("sb-%d-%06d", number, i);
       struct berth_record_native native = { .id = id, .assignment_id = (char[]) { "as" }, .generation = 1 };
-      reserve (store, id, "me", NULL, NULL, NULL);
+      place_reserve (store, id, "me", NULL, NULL, NULL);
       berth_store_add_native (store, id, &native, NULL);
     }
 }
@@ -542,11 +406,11 @@ test_killed_anywhere (void)
   for (int round = 0; round < 10; round++)
     {
       BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
-      pid_t pid = start (write_for_ever, place.directory, round);
+      pid_t pid = place_start (write_for_ever, place.directory, round);
       BERTH_AUTO_FREE char *mine = berth_string_format ("sb-%d-", round);
       usleep (2000 + round * 3000);
       kill (pid, SIGKILL);
-      end (pid);
+      place_end (pid);
       place_open (&place);
       CU_ASSERT_EQUAL (berth_store_list (place.store, NULL, NULL, &ids, NULL), 0);
       int count = 0, wrong = 0;
@@ -584,7 +448,7 @@ work (void *context)
     {
       BERTH_AUTO_FREE char *id = berth_string_format ("sb-%d-%d", job->number, i);
       BERTH_AUTO_RECORD struct berth_record record = { 0 };
-      job->failures += reserve (job->store, id, "me", NULL, NULL, NULL) != 0;
+      job->failures += place_reserve (job->store, id, "me", NULL, NULL, NULL) != 0;
       job->failures += berth_store_load (job->store, id, BERTH_STORE_PAIRS, &record, NULL) != 0;
       job->failures += berth_store_remove (job->store, id, NULL) != 0;
     }
