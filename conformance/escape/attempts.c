@@ -95,23 +95,42 @@ escape_paths (struct suite_context *suite)
   try_both (suite, "paths", NULL, true);
 }
 
-/* Process 1, and whoever started the prober. */
+/* What of a list is refused at process 1, and at whoever started the prober, to whom. */
+static const struct at_process
+{
+  const char *list;
+  bool first_by_root; /* at process 1 to the sandbox's root, as to everybody */
+  bool other_by_root;
+  bool first_by_one; /* at process 1, where there is one account, which is the agent's too */
+  bool other_by_one;
+} at_processes[] = {
+  { "processes", true, true, true, true },
+  /* Process 1 takes no signal that it has not asked for; who serves a command of its own account does. */
+  { "signals", true, true, false, false },
+  { "limits", true, true, true, false },
+  { "settings", true, false, true, true },
+  { "listings", false, false, true, true },
+};
+
 void
 escape_processes (struct suite_context *suite)
 {
-  static const char *const targets[] = { "1", NULL };
   struct suite_box *box = escape_box (suite);
-  BERTH_AUTO_FREE char *reached = suite_program_outside (suite, ESCAPE_PROBER, (const char *const[]) { "outside", "processes", NULL });
-  BERTH_AUTO_FREE char *signalled = suite_program_outside (suite, ESCAPE_PROBER, (const char *const[]) { "outside", "signals", NULL });
+  bool has_root = escape_has_root (box);
 
   suite_program_install (box, ESCAPE_PROBER, ESCAPE_INSIDE);
-  for (size_t i = 0; i < 2; i++)
+  for (size_t i = 0; i < sizeof at_processes / sizeof *at_processes; i++)
     {
-      try_list (box, "sandbox", "processes", targets[i], reached, true);
-      /* With one account these processes are the workload's own to signal: it costs it its command. */
-      if (!escape_has_root (box))
-        continue;
-      try_list (box, "root", "processes", targets[i], reached, true);
-      try_list (box, "sandbox", "signals", targets[i], signalled, true);
+      const struct at_process *at = &at_processes[i];
+      BERTH_AUTO_FREE char *outside = suite_program_outside (suite, ESCAPE_PROBER, (const char *const[]) { "outside", at->list, NULL });
+
+      if (has_root || at->first_by_one)
+        try_list (box, "sandbox", at->list, "1", outside, true);
+      if (has_root || at->other_by_one)
+        try_list (box, "sandbox", at->list, NULL, outside, true);
+      if (has_root && at->first_by_root)
+        try_list (box, "root", at->list, "1", outside, true);
+      if (has_root && at->other_by_root)
+        try_list (box, "root", at->list, NULL, outside, true);
     }
 }

@@ -1,7 +1,8 @@
 /* prober - a static program that is copied into a sandbox and tries to get out.
  *
  *   calls | paths                  each attempt of the list: a line NAME RESULT
- *   processes | signals [PID]      the same, at process PID, or at whoever started this one
+ *   processes | signals | limits | settings | listings [PID]
+ *                                  the same, at process PID, or at whoever started this one
  *   connect abstract|path NAME     a unix socket
  *   wait                           for its end
  *   ids                            the effective user id
@@ -114,6 +115,15 @@ try_at (const struct attempt *attempts, const char *target, bool outside)
     }
   return result;
 }
+
+static const struct at_process
+{
+  const char *name;
+  const struct attempt *attempts;
+} at_processes[] = {
+  { "processes", attempts_processes }, { "signals", attempts_signals },   { "limits", attempts_limits },
+  { "settings", attempts_settings },   { "listings", attempts_listings }, { NULL, NULL },
+};
 
 /* ---- sockets ---- */
 
@@ -235,10 +245,9 @@ main (int count, char **arguments)
     return try_all (attempts_calls, 0, outside);
   if (strcmp (what, "paths") == 0)
     return try_all (attempts_paths, 0, outside);
-  if (strcmp (what, "processes") == 0)
-    return try_at (attempts_processes, first, outside);
-  if (strcmp (what, "signals") == 0)
-    return try_at (attempts_signals, first, outside);
+  for (const struct at_process *list = at_processes; list->name != NULL; list++)
+    if (strcmp (what, list->name) == 0)
+      return try_at (list->attempts, first, outside);
   if (strcmp (what, "connect") == 0 && second != NULL)
     return connect_to (first, second);
   if (strcmp (what, "ids") == 0)

@@ -18,6 +18,9 @@ struct attempt
 extern const struct attempt attempts_calls[];     /* calls.c: what needs privileges, or is new and big */
 extern const struct attempt attempts_processes[]; /* processes.c: at a process of another's */
 extern const struct attempt attempts_signals[];   /* processes.c: what another account's may not */
+extern const struct attempt attempts_limits[];    /* processes.c: what it may use, and when it runs */
+extern const struct attempt attempts_settings[];  /* processes.c: what its files in /proc set */
+extern const struct attempt attempts_listings[];  /* processes.c: what they list */
 extern const struct attempt attempts_paths[];     /* paths.c: names that are not the sandbox's */
 
 #endif

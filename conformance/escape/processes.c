@@ -141,6 +141,23 @@ slow_down (pid_t target, const struct attempt *self)
 }
 
 static int
+schedule (pid_t target, const struct attempt *self)
+{
+  const struct sched_param none = { 0 };
+
+  (void) self;
+  return sched_setscheduler (target, SCHED_IDLE, &none) < 0 ? errno : 0;
+}
+
+/* 1 is a process, 3 << 13 the class that gets what nobody else wants. */
+static int
+starve (pid_t target, const struct attempt *self)
+{
+  (void) self;
+  return syscall (SYS_ioprio_set, 1, target, 3 << 13) < 0 ? errno : 0;
+}
+
+static int
 pin (pid_t target, const struct attempt *self)
 {
   cpu_set_t set;
@@ -180,9 +197,24 @@ const struct attempt attempts_signals[] = {
   { "kill", send_signal, 0, { 0 } },
   { "kill-continue", send_signal, SIGCONT, { 0 } },
   { "pidfd_send_signal", signal_by_descriptor, 0, { 0 } },
+  { NULL, NULL, 0, { 0 } },
+};
+
+const struct attempt attempts_limits[] = {
   { "prlimit", set_limit, 0, { 0 } },
   { "setpriority", slow_down, 0, { 0 } },
   { "affinity", pin, 0, { 0 } },
-  CHANGE ("clear_refs"), CHANGE ("oom_score_adj"), CHANGE ("coredump_filter"), OPEN ("fd"), OPEN ("map_files"),
+  { "scheduler", schedule, 0, { 0 } },
+  { "ioprio", starve, 0, { 0 } },
+  { NULL, NULL, 0, { 0 } },
+};
+
+const struct attempt attempts_settings[] = {
+  CHANGE ("clear_refs"), CHANGE ("oom_score_adj"), CHANGE ("coredump_filter"),
+  { NULL, NULL, 0, { 0 } },
+};
+
+const struct attempt attempts_listings[] = {
+  OPEN ("fd"), OPEN ("map_files"),
   { NULL, NULL, 0, { 0 } },
 };

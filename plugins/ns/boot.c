@@ -137,6 +137,8 @@ fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
       if (meta->limits.enforced & BERTH_SPEC_PIDS)
         add_number (arguments, "--limit-processes", meta->limits.pids);
     }
+  else
+    add_number (arguments, "--own-id", NS_AGENT_ID);
   if (meta->user != NULL)
     {
       add_word (arguments, "--user");

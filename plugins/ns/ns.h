@@ -21,6 +21,7 @@
 
 #define NS_NATIVE_MAX 200
 #define NS_IDS_PER_SANDBOX UINT32_C (65536)
+#define NS_AGENT_ID (NS_IDS_PER_SANDBOX - 1) /* of the agent's own processes, inside: no command's */
 #define NS_SANDBOX_ID 1000 /* uid and gid of the account `sandbox`, inside */
 
 /* How many accounts a sandbox of an ordinary user has. */

@@ -115,14 +115,19 @@ make_proc (struct ns_plan *plan)
           "iomem",     "ioports",     "kallsyms",    "kcore",      "key-users",  "keys",      "kmsg",
           "latency_stats", "locks",   "misc",        "mtrr",       "partitions", "sched_debug", "softirqs",
           "swaps",     "sysrq-trigger", "timer_list", "timer_stats", "zoneinfo" };
+  static const char *const closed[] = { "proc/sys", "proc/1" };
   static const char *const directories[] = { "acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi" };
 
   add_mount (plan, "proc", "proc", INERT, NULL);
   /* Both covers are on the closed mount, and so are what they cover. */
   cover (plan, files, sizeof files / sizeof *files, "etc/resolv.conf");
   cover (plan, directories, sizeof directories / sizeof *directories, "var/empty");
-  add (plan, NS_STEP_BIND, "proc/sys", "proc/sys", 0);
-  add (plan, NS_STEP_ATTRIBUTES, NULL, "proc/sys", MOUNT_ATTR_RDONLY);
+  /* The files of the first process are the sandbox's root's to write, its oom_score_adj one of them. */
+  for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
+    {
+      add (plan, NS_STEP_BIND, closed[i], closed[i], 0);
+      add (plan, NS_STEP_ATTRIBUTES, NULL, closed[i], MOUNT_ATTR_RDONLY);
+    }
 }
 
 static void

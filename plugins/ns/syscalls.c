@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 const char *const ns_syscalls_allowed[] = {
@@ -73,6 +74,10 @@ const char *const ns_syscalls_allowed[] = {
 #define CLONE_FLAGS_ARGUMENT 0
 #endif
 
+#define IO_PRIORITY_OF_USER 3 /* IOPRIO_WHO_USER, which only newer headers have */
+#define OF_FIRST_PROCESS(call, which)                                                              \
+  { .name = (call), .error = EPERM, .kind = NS_GUARD_VALUES, .argument = (which), .count = 1, .values = { 1 } }
+
 const struct ns_syscall_guard ns_syscall_guards[] = {
   { "clone", EPERM, NS_GUARD_BITS, .argument = CLONE_FLAGS_ARGUMENT, .count = 1, .values = { NEW_NAMESPACES } },
   { "unshare", EPERM, NS_GUARD_BITS, .argument = 0, .count = 1, .values = { NEW_NAMESPACES | NEW_TIME_NAMESPACE } },
@@ -85,6 +90,13 @@ const struct ns_syscall_guard ns_syscall_guards[] = {
   /* Of netlink only NETLINK_ROUTE: which interfaces there are. */
   { "socket", EPROTONOSUPPORT, NS_GUARD_OTHERS, .argument = 2, .when = 1, .when_argument = 0, .when_value = AF_NETLINK,
     .count = 1, .values = { 0 } },
+  /* Process 1 is the agent, which where there is one account has the workload's: signals do not reach
+   * it, limits, priorities and processors would. */
+  OF_FIRST_PROCESS ("prlimit64", 0), OF_FIRST_PROCESS ("sched_setaffinity", 0), OF_FIRST_PROCESS ("sched_setattr", 0),
+  OF_FIRST_PROCESS ("sched_setparam", 0), OF_FIRST_PROCESS ("sched_setscheduler", 0), OF_FIRST_PROCESS ("setpriority", 1),
+  OF_FIRST_PROCESS ("ioprio_set", 1),
+  { "setpriority", EPERM, NS_GUARD_VALUES, .argument = 0, .count = 1, .values = { PRIO_USER } },
+  { "ioprio_set", EPERM, NS_GUARD_VALUES, .argument = 0, .count = 1, .values = { IO_PRIORITY_OF_USER } },
   /* Input for whoever reads the terminal, the console's selection, and line disciplines, each of
    * which is a driver that the kernel would load. */
   { "ioctl", EPERM, NS_GUARD_VALUES, .argument = 1, .count = 3, .values = { TIOCSTI, TIOCLINUX, TIOCSETD } },

@@ -1,17 +1,26 @@
 /* The agent itself only forks and reaps: what serves a connection is a process of its own, so that
  * a crash there harms no other operation.  One such process always waits for the next connection
- * and accepts it itself: no operation pays for its fork. */
+ * and accepts it itself: no operation pays for its fork.
+ *
+ * Where the workload has the agent's id it can kill these processes.  None waits there, since it
+ * would be killed ahead, and the agent accepts and holds each connection too: one that is cut is
+ * closed when what cut it is dead, so that the client's next operation does not meet that. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sdk/agent/conn.h"
 #include "sdk/agent/tree.h"
 #include "sdk/base/clock.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 #define RETRY_MS 10
 #define FULL_SECONDS 1 /* how long a connection waits for another's end when all slots are taken */
@@ -65,6 +74,35 @@ reap_strays (void *context)
     }
 }
 
+static void
+forget_worker (struct worker *worker)
+{
+  if (worker->fd > 0)
+    close (worker->fd);
+  *worker = (struct worker) { 0 };
+}
+
+/* Ends what killed workers left. */
+static void
+clear_up (struct agent *agent)
+{
+  tree_end (agent, is_worker, reap_strays, agent);
+  for (size_t i = 0; i < AGENT_WORKERS_MAXIMUM; i++)
+    if (agent->workers[i].pid == WORKER_KILLED)
+      forget_worker (&agent->workers[i]);
+}
+
+static void
+let_go (struct agent *agent)
+{
+  for (size_t i = 0; i < AGENT_WORKERS_MAXIMUM; i++)
+    if (agent->workers[i].fd > 0 && agent->workers[i].role == WORKER_DONE)
+      {
+        close (agent->workers[i].fd);
+        agent->workers[i].fd = 0;
+      }
+}
+
 /* Takes everything that has ended.  True when that ends the sandbox. */
 static bool
 reap (struct agent *agent)
@@ -86,11 +124,16 @@ reap (struct agent *agent)
           continue;
         }
       over = over || worker->role == WORKER_OWNER || worker->role == WORKER_ENDING;
+      if (WIFEXITED (status))
+        forget_worker (worker);
+      else
+        worker->pid = WORKER_KILLED;
       died = died || !WIFEXITED (status);
-      *worker = (struct worker) { 0 };
     }
   if (died && !over)
-    tree_end (agent, is_worker, reap_strays, agent);
+    clear_up (agent);
+  if (agent->single_user)
+    let_go (agent);
   return over || anyone_is (agent, WORKER_ENDING);
 }
 
@@ -199,6 +242,58 @@ turn_all_away (const struct agent *agent)
     }
 }
 
+/* Serves FD, with no descriptor of another connection. */
+static int
+serve_accepted (struct agent *agent, struct worker *self, int fd, bool outside, pid_t parent)
+{
+  unsigned first = (unsigned) agent->timer + 1; /* the last that open_own opened */
+
+  if (prctl (PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid () != parent)
+    return 1;
+  if ((unsigned) fd > first)
+    syscall (SYS_close_range, first, (unsigned) fd - 1, 0u);
+  syscall (SYS_close_range, (unsigned) fd + 1, UINT32_MAX, 0u);
+  return agent_serve_connection (agent, self, fd, outside);
+}
+
+static void
+accept_and_fork (struct agent *agent, struct worker *slot)
+{
+  int fd = accept4 (agent->listener, NULL, NULL, SOCK_CLOEXEC);
+  pid_t self = getpid (), pid;
+  bool outside;
+
+  if (fd < 0)
+    return;
+  outside = peer_is_outside (fd);
+  if (!outside && agent->token_size == 0)
+    {
+      close (fd);
+      return;
+    }
+  slot->role = WORKER_PLAIN;
+  pid = fork ();
+  if (pid == 0)
+    _exit (serve_accepted (agent, slot, fd, outside, self));
+  if (pid > 0)
+    {
+      slot->pid = pid;
+      slot->fd = fd;
+      return;
+    }
+  turn_away (fd, errno);
+  close (fd);
+}
+
+/* Whether the agent has to look at the listener itself. */
+static bool
+accepts (struct agent *agent, struct worker *slot)
+{
+  if (slot == NULL)
+    return false;
+  return agent->single_user || (!anyone_is (agent, WORKER_WAITING) && !fork_waiting (agent, slot));
+}
+
 static void
 ignore_signal (int number)
 {
@@ -226,10 +321,9 @@ agent_serve (struct agent *agent)
   while (!reap (agent))
     {
       struct worker *slot = find_worker (agent, 0);
-      bool alone = !anyone_is (agent, WORKER_WAITING) && slot != NULL && !fork_waiting (agent, slot);
       struct pollfd polled[] = {
         { .fd = agent->timer, .events = POLLIN },
-        { .fd = alone ? agent->listener : -1, .events = POLLIN },
+        { .fd = accepts (agent, slot) ? agent->listener : -1, .events = POLLIN },
       };
 
       int ready = ppoll (polled, 2, slot == NULL ? &patience : NULL, &none);
@@ -240,7 +334,9 @@ agent_serve (struct agent *agent)
         continue;
       if (polled[0].revents != 0)
         break;
-      if (polled[1].revents != 0)
+      if (polled[1].revents != 0 && agent->single_user)
+        accept_and_fork (agent, slot);
+      else if (polled[1].revents != 0)
         accept_without_process (agent, slot);
     }
   tree_end (agent, is_ending, reap_anything, NULL);

@@ -21,16 +21,19 @@ enum worker_role
   WORKER_PLAIN = 0,
   WORKER_WAITING = 3, /* for the next connection */
   WORKER_OWNER = 1,  /* its end, however it comes, ends the sandbox */
+  WORKER_DONE = 4,    /* all is said: nobody needs the connection any more */
   WORKER_ENDING = 2, /* the sandbox is to end now; this process is killed last */
 };
 
-/* Shared between the agent and its children: PID is the agent's to write, and ROLE before the fork;
- * afterwards ROLE is the child's. */
+/* Shared between the agent and its children: PID and FD are the agent's to write, and ROLE before the
+ * fork; afterwards ROLE is the child's. */
 struct worker
 {
-  pid_t pid; /* 0: the slot is free */
+  pid_t pid; /* 0: the slot is free; WORKER_KILLED: it was, and what it left is not dead yet */
   uint32_t role;
+  int fd; /* its connection, where the agent holds it too; 0: it does not */
 };
+#define WORKER_KILLED (-1)
 
 struct agent
 {
@@ -49,6 +52,7 @@ struct agent
   uint64_t limit_core;
   int64_t grace_ms;
   bool forbid_root;
+  uid_t own_id;     /* what the agent's processes are and no command can be; 0: what it was started as */
   bool single_user; /* no other account can be had here: nothing maps to it */
   bool use_openat2;
   struct worker *workers; /* AGENT_WORKERS_MAXIMUM of them */

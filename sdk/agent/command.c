@@ -89,6 +89,9 @@ command_prepare (const struct agent *agent, const struct request *request, struc
       agent_hint (failure, "leave the user out, or create the sandbox with root allowed");
       return -1;
     }
+  if (agent->own_id != 0 && command->account.uid == agent->own_id)
+    return agent_fail (failure, BERTH_E_INVALID_REQUEST, "the account %s has the agent's own number, %lu",
+                       agent_quote (user).text, (unsigned long) agent->own_id);
   if (account_check_ids (&accounts, user, command->account.uid, command->account.gid, failure) < 0)
     return -1;
   command->workdir = request->workdir == NULL ? agent->workspace : request->workdir;

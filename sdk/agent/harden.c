@@ -34,6 +34,18 @@ harden_signals (void)
   sigprocmask (SIG_SETMASK, &set, NULL);
 }
 
+int
+harden_identity (uid_t id)
+{
+  struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+  struct __user_cap_data_struct data[2];
+
+  if (syscall (SYS_capget, &header, data) < 0 || prctl (PR_SET_KEEPCAPS, 1) < 0 || setresuid (id, id, id) < 0)
+    return -1;
+  prctl (PR_SET_KEEPCAPS, 0);
+  return (int) syscall (SYS_capset, &header, data);
+}
+
 /* The sets that decide what an execve gives; the agent's own permitted set stays. */
 static int
 drop_capabilities (void)

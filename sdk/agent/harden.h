@@ -3,9 +3,14 @@
 #define BERTH_SDK_AGENT_HARDEN_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Default dispositions whatever was inherited; SIGCHLD blocked, nothing else. */
 void harden_signals (void);
+
+/* The user id ID with all the capabilities: no account of the sandbox, its root included, then has
+ * power over the agent's processes by having their id. */
+int harden_identity (uid_t id);
 
 /* Undumpable; no new privileges; empty bounding, ambient and inheritable sets; reaper of all that it
  * starts; then the seccomp FILTER of SIZE bytes, if any.  NULL, or what failed, with errno. */

@@ -74,6 +74,7 @@ enum known_option
   OPTION_PROCESSES,
   OPTION_FILE_SIZE,
   OPTION_CORE,
+  OPTION_OWN_ID,
   OPTION_FORBID_ROOT,
   OPTION_SINGLE_USER,
   OPTION_NO_OPENAT2,
@@ -93,6 +94,7 @@ static const struct option known_options[] = {
   { "limit-processes", required_argument, NULL, OPTION_PROCESSES },
   { "limit-file-size", required_argument, NULL, OPTION_FILE_SIZE },
   { "limit-core", required_argument, NULL, OPTION_CORE },
+  { "own-id", required_argument, NULL, OPTION_OWN_ID },
   { "forbid-root", no_argument, NULL, OPTION_FORBID_ROOT },
   { "single-user", no_argument, NULL, OPTION_SINGLE_USER },
   { "no-openat2", no_argument, NULL, OPTION_NO_OPENAT2 },
@@ -164,6 +166,9 @@ take_option (struct agent *agent, struct options *options, int which, const char
       break;
     case OPTION_WORKSPACE:
       agent->workspace = text;
+      break;
+    case OPTION_OWN_ID:
+      agent->own_id = (uid_t) number_of ("--own-id", text, 1, UINT32_MAX - 1);
       break;
     case OPTION_FORBID_ROOT:
       agent->forbid_root = true;
@@ -277,6 +282,8 @@ main (int argc, char **argv)
   /* Whatever file it was executed from. */
   prctl (PR_SET_NAME, "berth-agent");
   umask (0);
+  if (agent.own_id != 0 && harden_identity (agent.own_id) < 0)
+    give_up ("--own-id", strerror (errno));
   failed = harden_process (options.filter.data, options.filter.size);
   if (failed != NULL)
     give_up (failed, strerror (errno));

@@ -266,6 +266,11 @@ linger (struct nanny *nanny)
   sigemptyset (&none);
   close (nanny->operation->conn->fd);
   nanny->operation->conn->fd = -1;
+  if (nanny->operation->agent->single_user)
+    {
+      nanny->operation->self->role = WORKER_DONE;
+      kill (getppid (), SIGCHLD);
+    }
   for (reap (nanny); !nanny->childless; reap (nanny))
     {
       struct pollfd polled[2] = {

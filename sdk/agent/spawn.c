@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef SYS_close_range
@@ -22,6 +23,7 @@
 #endif
 
 #define START_SECONDS 10
+#define ALARM_SECONDS 5 /* more */
 #define OOM_SCORE "500" /* half of all memory more than it has */
 
 static int
@@ -44,6 +46,19 @@ offer_to_oom_killer (void)
   if (write (fd, OOM_SCORE, sizeof OOM_SCORE - 1) < 0)
     errno = 0;
   close (fd);
+}
+
+/* From the change of its user on the workload may stop the child, and the nanny would wait for ever.
+ * An execve takes this timer away. */
+static void
+set_timer (time_t seconds)
+{
+  struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL };
+  const struct itimerspec when = { .it_value = { .tv_sec = seconds } };
+  timer_t timer;
+
+  if (timer_create (CLOCK_MONOTONIC, &event, &timer) == 0)
+    timer_settime (timer, 0, &when, NULL);
 }
 
 static int
@@ -70,14 +85,16 @@ become (const struct agent *agent, const struct account *account)
   struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
   const struct __user_cap_data_struct none[2] = { 0 };
 
-  /* It is that account already: only what an execve would take is left to go, before anything is
-   * looked for in its name. */
-  if (agent->single_user)
-    return (int) syscall (SYS_capset, &header, none);
-  if (syscall (SYS_setgroups, account->group_count, account->groups) < 0
-      || syscall (SYS_setresgid, account->gid, account->gid, account->gid) < 0)
+  /* With a single user it is that account already. */
+  if (!agent->single_user
+      && (syscall (SYS_setgroups, account->group_count, account->groups) < 0
+          || syscall (SYS_setresgid, account->gid, account->gid, account->gid) < 0
+          || syscall (SYS_setresuid, account->uid, account->uid, account->uid) < 0))
     return -1;
-  return syscall (SYS_setresuid, account->uid, account->uid, account->uid) < 0 ? -1 : 0;
+  /* The change has set this to what the machine's fs.suid_dumpable says. */
+  syscall (SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+  /* Nothing is looked for in the account's name with more than it has. */
+  return (int) syscall (SYS_capset, &header, none);
 }
 
 /* A missing file, or a missing interpreter, lets the search go on; anything else is remembered. */
@@ -121,6 +138,7 @@ child (const struct agent *agent, const struct command *command, const int stand
 
   sigemptyset (&none);
   told->stage = SPAWN_SETUP;
+  set_timer (START_SECONDS);
   if (set_up (agent, standard) == 0)
     {
       told->stage = SPAWN_ACCOUNT;
@@ -140,8 +158,7 @@ child (const struct agent *agent, const struct command *command, const int stand
   _exit (127);
 }
 
-/* From setresuid on the workload may signal the child.  If it stops it there, the nanny would wait
- * for ever: the alarm, whose action is the default one, ends it, and the agent kills what it left. */
+/* Where the child could have no timer: ends the nanny, and the agent kills what it left. */
 static void
 set_alarm (time_t seconds)
 {
@@ -157,7 +174,7 @@ command_spawn (const struct agent *agent, const struct command *command, const i
   volatile struct spawned told = { .stage = SPAWN_FORK };
   pid_t pid;
 
-  set_alarm (START_SECONDS);
+  set_alarm (START_SECONDS + ALARM_SECONDS);
   pid = vfork ();
   if (pid == 0)
     child (agent, command, standard, &told);

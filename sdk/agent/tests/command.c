@@ -577,6 +577,37 @@ test_dead_nanny (void)
   agent_stop (&agent);
 }
 
+/* Uid 0 kills, stops, slows and limits what has its id, and no process of the agent's has. */
+static void
+test_own_id (void)
+{
+  struct agent_under_test agent;
+  struct berth_run run = { .struct_size = sizeof run, .asks = BERTH_RUN_USER, .user = "root" };
+  struct run_result result;
+  static const char script[] = "for s in 0 STOP KILL; do kill -$s $PPID && echo $s; done;"
+                               "renice 19 $PPID && echo slowed; prlimit --pid $PPID --nofile=0 && echo limited;"
+                               "sleep 100 & kill $! && echo control";
+
+  if (!agent_start (&agent, (const char *const[]) { "--own-id", "54321", NULL }))
+    return;
+  check_output (&agent, &run, script, "control\n");
+  /* What commands and files have is theirs as before. */
+  check_output (&agent, &run, "id -u; grep -c '^Cap.*:.0000000000000000$' /proc/self/status; cat /proc/self/oom_score_adj", "0\n5\n500\n");
+  check_output (&agent, NULL, "id -u; grep -c '^Cap.*:.0000000000000000$' /proc/self/status", "65534\n5\n");
+  CU_ASSERT_EQUAL (write_file (&agent, in_workspace (&agent, "new"), "x", 1, NULL), 0);
+  check_output (&agent, NULL, "stat -c %u new", "65534\n");
+  for (const char *const *user = (const char *const[]) { "54321", "54321:0", NULL }; *user != NULL; user++)
+    {
+      run.user = *user;
+      run_script (&agent, &run, "id", &result);
+      CU_ASSERT_EQUAL (result.status, -1);
+      CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_INVALID_REQUEST);
+      CU_ASSERT_PTR_NOT_NULL (strstr (agent.recorded.message, "the agent's own number"));
+      run_result_free (&result);
+    }
+  agent_stop (&agent);
+}
+
 static void
 test_many (void)
 {
@@ -615,6 +646,7 @@ static const struct berth_test tests[] = {
   { "E13 the longest argument, and one byte more", test_longest_arguments },
   { "E15 a client that goes takes its command along", test_cancel },
   { "what a dead nanny leaves is killed", test_dead_nanny },
+  { "L15 root has no power over the agent's processes", test_own_id },
   { "E16 nothing is left of many commands", test_many },
   { NULL, NULL },
 };
