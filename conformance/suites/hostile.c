@@ -45,6 +45,9 @@ static const struct hostile archives[] = {
   { "through a link to the root", 2, { LINK_ENTRY ("out", "/"), FILE_ENTRY ("out/tmp/evil") } },
   { "through a magic link", 2, { LINK_ENTRY ("out", "/proc/self/root"), FILE_ENTRY ("out/tmp/evil") } },
   { "through a link to a link", 3, { LINK_ENTRY ("b", "/tmp"), LINK_ENTRY ("a", "b"), FILE_ENTRY ("a/evil") } },
+  { "far through a link", 2, { LINK_ENTRY ("a", "/tmp"), DIR_ENTRY ("a/b/c/"), FILE_ENTRY ("a/b/c/evil") } },
+  { "through a link to nothing", 2, { LINK_ENTRY ("out", "/tmp/evil"), FILE_ENTRY ("out/f") } },
+  { "a directory that becomes a link", 2, { DIR_ENTRY ("d"), LINK_ENTRY ("d", "/tmp"), FILE_ENTRY ("d/evil") } },
   { "a directory through a link", 2, { LINK_ENTRY ("out", "/tmp"), DIR_ENTRY ("out/evil/") } },
   { "a link through a link", 2, { LINK_ENTRY ("out", "/tmp"), LINK_ENTRY ("out/evil", "x") } },
   { "a pipe through a link", 2, { LINK_ENTRY ("out", "/tmp"), { "out/evil", SUITE_TAR_FIFO, 0644, NULL, NULL, 0 } } },
@@ -123,6 +126,48 @@ try_archive (struct suite_context *suite, const struct hostile *hostile, bool pr
   suite_box_destroy (box, false, NULL);
 }
 
+/* Names that a record tells instead of the header. */
+static void
+try_records (struct suite_context *suite, bool programs)
+{
+  static const struct
+  {
+    const char *trick, *key, *value;
+    size_t size; /* with what follows a NUL; 0: to the first */
+    bool refused;
+  } names[] = {
+    { "a recorded parent", "path", "../evil", 0, true },
+    { "a recorded absolute name", "path", "/tmp/evil", 0, true },
+    { "a recorded name with a NUL", "path", "../evil\0/f", 10, true },
+    { "a recorded name that is empty", "path", "", 0, false },
+    { "a recorded hard link", "linkpath", "/etc/passwd", 0, false },
+  };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    {
+      struct suite_box *box = suite_box_make (suite);
+      BERTH_AUTO_BUFFER struct berth_buffer records = { 0 };
+      BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+
+      suite_tar_add_record (&records, names[i].key, names[i].value);
+      if (names[i].size > 0)
+        {
+          berth_buffer_clear (&records);
+          /* "21 path=" and the end of the line are counted too. */
+          berth_buffer_append_string (&records, "19 path=");
+          berth_buffer_append (&records, names[i].value, names[i].size);
+          berth_buffer_append_byte (&records, '\n');
+        }
+      suite_tar_append_records (&tar, &records);
+      suite_tar_append (&tar, &(const struct suite_tar_entry) FILE_ENTRY ("f"));
+      suite_tar_end (&tar);
+      SUITE_CHECK (suite, suite_import (box, tar.data, tar.size, 1 << 20, 0) != 0 || !names[i].refused, "%s: accepted",
+                   names[i].trick);
+      check_outside (suite, box, names[i].trick, programs);
+      suite_box_destroy (box, false, NULL);
+    }
+}
+
 static void
 try_truncated (struct suite_context *suite)
 {
@@ -147,5 +192,6 @@ suite_w04 (struct suite_context *suite)
 
   for (size_t i = 0; i < sizeof archives / sizeof *archives; i++)
     try_archive (suite, &archives[i], programs);
+  try_records (suite, programs);
   try_truncated (suite);
 }

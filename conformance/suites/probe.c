@@ -8,6 +8,8 @@
  *   swap A B MS COUNT           exchanges two names for MS and at least COUNT times: how often
  *   connect ADDRESS PORT        "connected", or the error (TCP)
  *   send ADDRESS PORT           "sent", or the error (UDP)
+ *   socket PATH                 makes one there
+ *   attributes PATH             the names of its extended attributes, a line each
  *
  * RESULT is "ok", an error's name, or "SIGSYS". */
 #include <arpa/inet.h>
@@ -20,7 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -256,6 +260,31 @@ swap (const char *left, const char *right, long milliseconds, long count)
   return 0;
 }
 
+/* ---- odd files ---- */
+
+static int
+make_socket (const char *path)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  int fd = socket (AF_UNIX, SOCK_STREAM, 0);
+
+  if (fd < 0 || strlen (path) >= sizeof address.sun_path)
+    return 1;
+  strcpy (address.sun_path, path);
+  return bind (fd, (struct sockaddr *) &address, sizeof address) < 0;
+}
+
+static int
+list_attributes (const char *path)
+{
+  char names[4096];
+  ssize_t size = llistxattr (path, names, sizeof names);
+
+  for (ssize_t at = 0; at < size; at += (ssize_t) strlen (names + at) + 1)
+    puts (names + at);
+  return size < 0;
+}
+
 /* ---- the network ---- */
 
 static int
@@ -331,6 +360,10 @@ main (int count, char **arguments)
     return swap (arguments[2], arguments[3], strtol (arguments[4], NULL, 10), strtol (arguments[5], NULL, 10));
   if (strcmp (what, "connect") == 0)
     return puts (reach (arguments[2], second, SOCK_STREAM)) < 0;
+  if (strcmp (what, "socket") == 0)
+    return make_socket (arguments[2]);
+  if (strcmp (what, "attributes") == 0)
+    return list_attributes (arguments[2]);
   if (strcmp (what, "send") == 0)
     return puts (reach (arguments[2], second, SOCK_DGRAM)) < 0;
   return 2;

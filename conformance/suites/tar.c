@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sdk/base/string.h"
+
 #define BLOCK 512
 
 /* POSIX: fields of fixed width, numbers in octal. */
@@ -47,11 +49,10 @@ seal (struct header *header)
   snprintf (header->sum, sizeof header->sum, "%06o", sum);
 }
 
-void
-suite_tar_append (struct berth_buffer *tar, const struct suite_tar_entry *entry)
+static void
+append (struct berth_buffer *tar, const struct suite_tar_entry *entry, const void *content, size_t size)
 {
   static const char zeros[BLOCK];
-  size_t size = entry->content != NULL ? strlen (entry->content) : 0;
   struct header header = { .type = entry->type };
 
   memcpy (header.magic, "ustar\00000", 8);
@@ -69,8 +70,34 @@ suite_tar_append (struct berth_buffer *tar, const struct suite_tar_entry *entry)
   strcpy (header.group, "root");
   seal (&header);
   berth_buffer_append (tar, &header, sizeof header);
-  berth_buffer_append (tar, entry->content, size);
+  berth_buffer_append (tar, content, size);
   berth_buffer_append (tar, zeros, (BLOCK - size % BLOCK) % BLOCK);
+}
+
+void
+suite_tar_append (struct berth_buffer *tar, const struct suite_tar_entry *entry)
+{
+  append (tar, entry, entry->content, entry->content != NULL ? strlen (entry->content) : 0);
+}
+
+void
+suite_tar_append_records (struct berth_buffer *tar, struct berth_buffer *records)
+{
+  append (tar, &(const struct suite_tar_entry) { .name = "records", .type = 'x', .mode = 0644 }, records->data, records->size);
+  berth_buffer_clear (records);
+}
+
+void
+suite_tar_add_record (struct berth_buffer *records, const char *key, const char *value)
+{
+  size_t rest = strlen (key) + strlen (value) + 3;
+  size_t size = rest + 1;
+
+  /* A record tells its size, the digits of that included. */
+  while ((size_t) snprintf (NULL, 0, "%zu", size) + rest > size)
+    size++;
+  BERTH_AUTO_FREE char *record = berth_string_format ("%zu %s=%s\n", size, key, value);
+  berth_buffer_append_string (records, record);
 }
 
 void

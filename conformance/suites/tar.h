@@ -25,6 +25,10 @@ struct suite_tar_entry
 };
 
 void suite_tar_append (struct berth_buffer *tar, const struct suite_tar_entry *entry);
+/* One more pax record KEY=VALUE. */
+void suite_tar_add_record (struct berth_buffer *records, const char *key, const char *value);
+/* RECORDS, whatever bytes they are, are about the entry that comes next; they are cleared. */
+void suite_tar_append_records (struct berth_buffer *tar, struct berth_buffer *records);
 /* The two empty blocks at the end. */
 void suite_tar_end (struct berth_buffer *tar);
 

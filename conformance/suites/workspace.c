@@ -210,8 +210,17 @@ static const struct suite_clause clauses[] = {
   { .id = "W01-files", .title = "a round trip keeps bytes, names and modes", .run = w01_files },
   { .id = "W02", .title = "max_bytes stops the stream", .run = w02 },
   { .id = "W03", .title = "import restores into a fresh workspace, owned by the sandbox user", .run = w03 },
-  { .id = "W04", .title = "hostile archives change nothing outside", .flags = SUITE_SLOW, .seconds = 120, .run = suite_w04 },
+  { .id = "W04", .title = "hostile archives change nothing outside (D-072)", .flags = SUITE_SLOW, .seconds = 120, .run = suite_w04 },
   { .id = "W05", .title = "a workspace that changes meanwhile exports cleanly", .flags = SUITE_SLOW, .run = w05 },
+  { .id = "D-070", .title = "a link that an archive left is not written through", .run = suite_d070 },
+  { .id = "D-071", .title = "a hard link of an archive changes no other file", .flags = SUITE_PROGRAM, .run = suite_d071 },
+  { .id = "D-075", .title = "holes stay holes, and limits count what travels", .flags = SUITE_PROGRAM, .run = suite_d075 },
+  { .id = "D-076", .title = "files that come, go and change make no torn archive", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 90, .run = suite_d076 },
+  { .id = "D-077", .title = "no archive unpacks beyond its limits", .flags = SUITE_SLOW, .seconds = 60, .run = suite_d077 },
+  { .id = "D-079", .title = "attributes, ids and years that cannot be kept", .flags = SUITE_PROGRAM, .run = suite_d079 },
+  { .id = "D-080", .title = "pipes, sockets and loops do not hold up an export", .flags = SUITE_PROGRAM, .run = suite_d080 },
+  { .id = "D-081", .title = "an import beside, over and under what is there", .flags = SUITE_PROGRAM, .run = suite_d081 },
+  { .id = "D-083", .title = "modes and times are not set through links", .flags = SUITE_PROGRAM, .run = suite_d083 },
   { .id = NULL },
 };
 

@@ -4,6 +4,18 @@
 
 #include "conformance/suites/suite.h"
 
+/* hostile.c */
 void suite_w04 (struct suite_context *suite);
+
+/* archives.c */
+void suite_d070 (struct suite_context *suite);
+void suite_d071 (struct suite_context *suite);
+void suite_d075 (struct suite_context *suite);
+void suite_d076 (struct suite_context *suite);
+void suite_d077 (struct suite_context *suite);
+void suite_d079 (struct suite_context *suite);
+void suite_d080 (struct suite_context *suite);
+void suite_d081 (struct suite_context *suite);
+void suite_d083 (struct suite_context *suite);
 
 #endif

@@ -50,7 +50,8 @@ find (struct import *import, struct fake_box *box, const char *path, unsigned in
 {
   uint32_t code;
 
-  if (fake_node_find (import->call, box, path, flags, NULL, node) == 0)
+  /* A link may lead out, and parents are made on the way. */
+  if (fake_node_find (import->call, box, path, flags, FAKE_WORKSPACE, node) == 0)
     return 0;
   code = import->call->services->failed (import->call);
   if (code == BERTH_E_INVALID_REQUEST || code == BERTH_E_PATH_NOT_FOUND || code == BERTH_E_PATH_REJECTED)

@@ -6,6 +6,8 @@
 #include "sdk/archive/tar.h"
 #include "sdk/base/bytes.h"
 
+#define SET_ID_BITS 06000u
+
 const struct berth_workspace_ops agentlink_workspace = {
   .struct_size = sizeof agentlink_workspace,
   .export_tar = agentlink_export_tar,
@@ -258,6 +260,7 @@ struct importer
   struct stream *stream;
   struct meter meter;
   const struct berth_source *source;
+  bool told_loss;
 };
 
 static int64_t
@@ -344,6 +347,21 @@ add_data (struct stream *stream, const char *bytes, size_t size)
   return 0;
 }
 
+/* What an untrusted archive may not bring, or a workspace does not keep; told once. */
+static void
+tell_loss (struct importer *importer, const struct berth_tar_member *member)
+{
+  struct berth_call *call = importer->meter.call;
+
+  if (importer->told_loss || (!member->has_more && (member->mode & SET_ID_BITS) == 0))
+    return;
+  importer->told_loss = true;
+  call->services->log (call->instance, BERTH_LOG_WARNING,
+                       "entry %llu of the archive, '%s', and maybe others: set-id bits, access lists and extended "
+                       "attributes are left out",
+                       (unsigned long long) importer->meter.entries, member->name);
+}
+
 static int
 import_member (struct importer *importer, struct berth_tar_reader *reader, const struct berth_tar_member *member)
 {
@@ -354,6 +372,7 @@ import_member (struct importer *importer, struct berth_tar_reader *reader, const
 
   if (count_entry (&importer->meter) < 0)
     return -1;
+  tell_loss (importer, member);
   add_member (&importer->stream->out, member);
   if (member->size == 0)
     return stream_flush_some (importer->stream);

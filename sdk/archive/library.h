@@ -48,6 +48,8 @@
   X (archive_entry_symlink)                                                                       \
   X (archive_entry_copy_hardlink)                                                                 \
   X (archive_entry_hardlink)                                                                      \
+  X (archive_entry_acl_types)                                                                     \
+  X (archive_entry_xattr_count)                                                                   \
   X (archive_entry_sparse_add_entry)                                                              \
   X (archive_entry_sparse_reset)                                                                  \
   X (archive_entry_sparse_next)

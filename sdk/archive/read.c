@@ -166,6 +166,7 @@ take_member (struct berth_tar_reader *reader, struct berth_tar_member *member)
     member->kind = BERTH_TAR_FILE;
   member->modified_s = library->archive_entry_mtime (reader->entry);
   member->modified_ns = (uint32_t) library->archive_entry_mtime_nsec (reader->entry);
+  member->has_more = library->archive_entry_acl_types (reader->entry) != 0 || library->archive_entry_xattr_count (reader->entry) > 0;
   member->size = member->kind == BERTH_TAR_FILE && member->hard_link == NULL && size > 0 ? (uint64_t) size : 0;
   return member->size > 0 ? take_runs (reader, member) : 0;
 }

@@ -41,6 +41,7 @@ struct berth_tar_member
   uint32_t modified_ns;
   const struct berth_tar_run *runs; /* of data, in order; none: all of it is data */
   size_t run_count;
+  bool has_more; /* read: an access list or extended attributes, which are not told */
 };
 
 /* All functions return 0 or -1 after services->fail, unless said otherwise. */

@@ -135,24 +135,6 @@ keep_runs (struct berth_tar_writer *writer, const struct berth_tar_member *membe
   return 0;
 }
 
-int
-berth_tar_writer_member (struct berth_tar_writer *writer, const struct berth_tar_member *member)
-{
-  locale_t before;
-  int result;
-
-  if (keep_runs (writer, member) < 0)
-    return -1;
-  fill_entry (writer, member);
-  before = uselocale (writer->library->writing);
-  result = writer->library->archive_write_header (writer->archive, writer->entry);
-  uselocale (before);
-  /* A warning: the name is no UTF-8 and was marked as bytes. */
-  if (writer->output_failed || (result != ARCHIVE_OK && result != ARCHIVE_WARN))
-    return fail (writer, member->name);
-  return 0;
-}
-
 static int
 write_all (struct berth_tar_writer *writer, const void *bytes, size_t size)
 {
@@ -169,6 +151,35 @@ write_all (struct berth_tar_writer *writer, const void *bytes, size_t size)
       writer->written += (uint64_t) taken;
     }
   return 0;
+}
+
+/* libarchive writes the list of runs with the first byte of data.  Without any it leaves it out, and
+ * nobody can read what follows. */
+static bool
+is_all_hole (const struct berth_tar_writer *writer)
+{
+  for (size_t i = 0; i < writer->run_count; i++)
+    if (writer->runs[i].length > 0)
+      return false;
+  return writer->size > 0;
+}
+
+int
+berth_tar_writer_member (struct berth_tar_writer *writer, const struct berth_tar_member *member)
+{
+  locale_t before;
+  int result;
+
+  if (keep_runs (writer, member) < 0)
+    return -1;
+  fill_entry (writer, member);
+  before = uselocale (writer->library->writing);
+  result = writer->library->archive_write_header (writer->archive, writer->entry);
+  uselocale (before);
+  /* A warning: the name is no UTF-8 and was marked as bytes. */
+  if (writer->output_failed || (result != ARCHIVE_OK && result != ARCHIVE_WARN))
+    return fail (writer, member->name);
+  return writer->run_count > 0 && is_all_hole (writer) ? write_all (writer, "", 1) : 0;
 }
 
 static int

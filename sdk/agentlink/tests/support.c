@@ -86,6 +86,20 @@ tell_deadline (const struct berth_call *call)
   return deadline == 0 ? BERTH_NO_DEADLINE : deadline;
 }
 
+/* The instance is the record itself. */
+static void
+record_log (struct berth_instance *instance, uint32_t level, const char *format, ...)
+{
+  struct recorded *recorded = (struct recorded *) instance;
+  va_list arguments;
+
+  (void) level;
+  recorded->logs++;
+  va_start (arguments, format);
+  vsnprintf (recorded->log, sizeof recorded->log, format, arguments);
+  va_end (arguments);
+}
+
 static const struct berth_services services = {
   .abi = { BERTH_ABI_MAGIC, sizeof services, BERTH_ABI_MAJOR, BERTH_ABI_MINOR, 0 },
   .fail = record_fail,
@@ -95,12 +109,15 @@ static const struct berth_services services = {
   .cancelled = tell_cancelled,
   .cancel_fd = tell_cancel_fd,
   .deadline = tell_deadline,
+  .log = record_log,
 };
 
 void
 recorded_start (struct recorded *recorded)
 {
-  *recorded = (struct recorded) { .call = { .struct_size = sizeof recorded->call, .services = &services },
+  *recorded = (struct recorded) { .call = { .struct_size = sizeof recorded->call,
+                                            .services = &services,
+                                            .instance = (struct berth_instance *) recorded },
                                   .cancel_fd = -1 };
 }
 

@@ -21,6 +21,8 @@ struct recorded
   uint64_t refused;
   char message[512];
   char hint[256];
+  char log[256]; /* the last line */
+  unsigned int logs;
   int64_t deadline_ns; /* monotonic; 0: none */
   int cancel_fd;       /* -1: none */
   bool cancelled;

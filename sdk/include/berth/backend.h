@@ -384,7 +384,8 @@ struct berth_workspace_ops
                      const struct berth_tar_limits *limits, const struct berth_tar_sink *sink);
   /* A tar into the workspace, owned by the sandbox user.  An entry takes the place of a file
    * of its name; all else stays.  A hostile entry is refused with its number and changes
-   * nothing outside.  [W03 W04] */
+   * nothing outside; what came before it stays.  Links are kept as they are, wherever they
+   * lead.  [W03 W04] */
   int (*import_tar) (struct berth_call *call, struct berth_handle *handle,
                      const struct berth_tar_limits *limits, const struct berth_source *source);
 };
