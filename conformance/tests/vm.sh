@@ -1,6 +1,6 @@
 #!/bin/sh
 # The backend `ns` in machines of its own: Debian's kernel under QEMU, with cgroup 2 whole, with one
-# controller missing, with none, and before and after the power is cut.
+# controller missing, with none, before and after the power is cut, and for an ordinary user.
 #
 # BERTH_TEST_KERNEL is a folder with boot/vmlinuz-VERSION and lib/modules/VERSION; without it the
 # kernel is one that is installed here.
@@ -51,6 +51,7 @@ boot 120 without_controllers cgroup_disable=memory,pids,cpu
 boot 120 power_is_cut
 boot 120 power_is_back
 boot "$patience" programs
+boot "$patience" ordinary
 boot "$patience" contract
 
 sums=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$work/all" \

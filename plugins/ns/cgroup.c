@@ -22,14 +22,16 @@
 
 /* ---- what there is ---- */
 
+/* PLACE is taken over. */
 static int
-add_hierarchy (struct ns_hierarchies *out, int version, const char *mount, uint64_t limits, bool freezes)
+add_hierarchy (struct ns_hierarchies *out, int version, char *place, uint64_t limits, bool freezes)
 {
+  BERTH_AUTO_FREE char *mount = place;
+
   limits &= ~ns_hierarchies_limits (out);
   if ((limits == 0 && !freezes) || out->count == NS_CGROUP_MAX)
     return 0;
-  if ((out->mount[out->count] = strdup (mount)) == NULL)
-    return -1;
+  out->mount[out->count] = BERTH_STEAL_POINTER (mount);
   out->versions[out->count] = version;
   out->freezes[out->count] = freezes;
   out->limits[out->count++] = limits;
@@ -49,12 +51,20 @@ can_freeze (const struct ns_hierarchies *out, int version, const char *mount, co
   return (version == 2 || ns_cgroup_v1_has (options, "freezer")) && access (mount, W_OK) == 0;
 }
 
+static uint64_t
+limits_below (int version, const char *place, const char *options)
+{
+  if (version == 1)
+    return ns_cgroup_v1_limits (place, options);
+  return ns_is_ordinary_user () && !ns_delegated_can_limit (place) ? 0 : ns_cgroup_v2_limits (place);
+}
+
 /* "36 35 98:0 /root /mount/point options - type source superoptions" */
 static int
 read_line (struct ns_hierarchies *out, char *line, int version)
 {
   char *rest = strstr (line, " - ");
-  char *save = NULL, *mount = NULL;
+  char *save = NULL, *root = NULL, *mount = NULL;
 
   if (rest == NULL)
     return 0;
@@ -65,14 +75,16 @@ read_line (struct ns_hierarchies *out, char *line, int version)
   if (type == NULL || options == NULL || strcmp (type, version == 2 ? "cgroup2" : "cgroup") != 0)
     return 0;
   save = NULL;
-  mount = strtok_r (line, " ", &save);
-  for (int field = 1; field < 5 && mount != NULL; field++)
-    mount = strtok_r (NULL, " ", &save);
+  root = strtok_r (line, " ", &save);
+  for (int field = 1; field < 4 && root != NULL; field++)
+    root = strtok_r (NULL, " ", &save);
+  mount = root != NULL ? strtok_r (NULL, " ", &save) : NULL;
   if (mount == NULL || strchr (mount, '\\') != NULL)
     return 0;
-  return add_hierarchy (out, version, mount,
-                        version == 2 ? ns_cgroup_v2_limits (mount) : ns_cgroup_v1_limits (mount, options),
-                        can_freeze (out, version, mount, options));
+  char *place = ns_is_ordinary_user () ? ns_delegated (version, mount, root, options) : strdup (mount);
+  if (place == NULL)
+    return ns_is_ordinary_user () ? 0 : -1;
+  return add_hierarchy (out, version, place, limits_below (version, place, options), can_freeze (out, version, place, options));
 }
 
 static int
@@ -94,14 +106,43 @@ ns_hierarchies_find (struct ns_hierarchies *out)
 {
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
 
-  /* What is not root's is at most read by others; a process cannot be put there. */
-  if (geteuid () != 0)
-    return 0;
   if (berth_fs_read (AT_FDCWD, "/proc/self/mountinfo", &text, MOUNTINFO_LIMIT) < 0
       || read_mounts (out, berth_buffer_string (&text), 2) < 0)
     return -1;
   /* A cgroup2 mount beside the controllers of v1 has none itself. */
   return ns_hierarchies_limits (out) != 0 ? 0 : read_mounts (out, berth_buffer_string (&text), 1);
+}
+
+int
+ns_hierarchies_recall (struct ns_hierarchies *out, const struct ns_meta *meta)
+{
+  char *save = NULL;
+
+  if (!ns_is_ordinary_user () || meta->cgroups == NULL)
+    return ns_hierarchies_find (out);
+  BERTH_AUTO_FREE char *copy = strdup (meta->cgroups);
+  if (copy == NULL)
+    return -1;
+  for (char *place = strtok_r (copy, "\n", &save); place != NULL && out->count < NS_CGROUP_MAX; place = strtok_r (NULL, "\n", &save))
+    if ((out->mount[out->count] = strdup (place)) == NULL)
+      return -1;
+    else
+      out->count++;
+  return 0;
+}
+
+int
+ns_hierarchies_note (const struct ns_hierarchies *hierarchies, struct ns_meta *meta)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+
+  if (!ns_is_ordinary_user ())
+    return 0;
+  for (int i = 0; i < hierarchies->count; i++)
+    berth_buffer_appendf (&text, "%s\n", hierarchies->mount[i]);
+  free (meta->cgroups);
+  meta->cgroups = strdup (berth_buffer_string (&text));
+  return meta->cgroups != NULL && text.error == 0 ? 0 : -1;
 }
 
 void
@@ -189,7 +230,7 @@ make_one (const struct ns_hierarchies *hierarchies, int index, const char *name,
   int version = hierarchies->versions[index];
 
   if (mount < 0
-      || (version == 2 && ns_cgroup_v2_delegate (mount, which) < 0)
+      || (version == 2 && ns_delegate (mount, which) < 0)
       || (directory = make_directory (mount, name, hierarchies, index)) < 0)
     return -1;
   BERTH_AUTO_FREE char *path = berth_string_format ("%s/" PARENT "/%s", hierarchies->mount[index], name);

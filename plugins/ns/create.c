@@ -24,7 +24,7 @@ begin (struct ns_boot *boot, const struct berth_spec *spec)
     return call->services->fail (call, BERTH_E_INVALID_REQUEST,
                                  "the native id %s is no file name, or too long for a socket in %s", boot->id,
                                  boot->state->runtime);
-  if (ns_meta_from_spec (&boot->meta, boot->state, spec) < 0)
+  if (ns_meta_from_spec (&boot->meta, boot->state, spec) < 0 || ns_hierarchies_note (&boot->hierarchies, &boot->meta) < 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
   if (spec->asks & BERTH_SPEC_ENVIRONMENT)
     {

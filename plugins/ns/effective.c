@@ -112,7 +112,10 @@ take_numbers (struct berth_call *call, const struct berth_spec *spec, struct ns_
 static int
 refuse_unenforced (struct berth_call *call, uint64_t missing)
 {
-  static const char rootless_hint[] = "run it as root, who can make cgroups and file systems, or leave the limit out";
+  static const char disk_hint[] = "run it as root, who can make file systems, or leave the limit out";
+  static const char cgroup_hint[]
+      = "start berth by `systemd-run --user --scope -p Delegate=yes` (cgroup 2), in a cgroup that root gave to this user with none but"
+        " his processes, or as root; or leave the limit out";
   static const struct
   {
     uint64_t bit;
@@ -130,7 +133,9 @@ refuse_unenforced (struct berth_call *call, uint64_t missing)
       {
         call->services->fail (call, BERTH_E_CONFIGURATION, "the limit on %s cannot be enforced on this machine",
                               limits[i].name);
-        call->services->hint (call, "%s", ns_is_ordinary_user () ? rootless_hint : limits[i].hint);
+        call->services->hint (call, "%s", !ns_is_ordinary_user ()              ? limits[i].hint
+                                    : limits[i].bit == BERTH_SPEC_DISK ? disk_hint
+                                                                       : cgroup_hint);
         return -1;
       }
   return 0;

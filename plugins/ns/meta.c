@@ -42,6 +42,7 @@ ns_meta_free (struct ns_meta *meta)
   free (meta->installation);
   free (meta->out_of_memory);
   free (meta->freezer);
+  free (meta->cgroups);
   free (meta->user);
   free_pairs (meta->metadata, meta->metadata_count);
   free_pairs (meta->environment, meta->environment_count);
@@ -156,10 +157,12 @@ put_limits (struct berth_buffer *out, const struct ns_limits *limits)
 }
 
 static void
-put_ids (struct berth_buffer *out, const struct ns_meta *meta)
+put_place (struct berth_buffer *out, const struct ns_meta *meta)
 {
   put_number (out, "uid_base", meta->uid_base);
   put_number (out, "gid_base", meta->gid_base);
+  if (meta->cgroups != NULL)
+    put_line (out, "cgroups", meta->cgroups);
 }
 
 static void
@@ -179,14 +182,14 @@ put_meta (struct berth_buffer *out, const struct ns_meta *meta)
   if (meta->ends)
     put_number (out, "ttl", meta->ttl_ms);
   put_limits (out, &meta->limits);
-  put_ids (out, meta);
+  put_place (out, meta);
   berth_buffer_append_string (out, LAST_LINE "\n");
 }
 
 static void
 put_process (struct berth_buffer *out, const struct ns_meta *meta)
 {
-  put_ids (out, meta);
+  put_place (out, meta);
   if (meta->out_of_memory != NULL)
     put_line (out, "out_of_memory", meta->out_of_memory);
   if (meta->freezer != NULL)
@@ -337,6 +340,8 @@ take_line (struct ns_meta *meta, char *name, char *value)
     return take_string (&meta->out_of_memory, value);
   if (strcmp (name, "freezer") == 0)
     return take_string (&meta->freezer, value);
+  if (strcmp (name, "cgroups") == 0)
+    return take_string (&meta->cgroups, value);
   if (strcmp (name, "ready") == 0)
     {
       meta->ready = strcmp (value, "1") == 0;

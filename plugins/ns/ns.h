@@ -152,7 +152,8 @@ int ns_ids_check (struct berth_call *call, const struct berth_state *state);
 
 /* ---- cgroup.c ---- */
 #define NS_CGROUP_MAX 4
-/* Where this machine's controllers are mounted; all zero: none. */
+/* The directories where cgroups can be made: the mounts of this machine's controllers, or an ordinary user's
+ * own cgroups there; all zero: none. */
 struct ns_hierarchies
 {
   int version; /* of those with limits: 0, 1 or 2 */
@@ -164,6 +165,9 @@ struct ns_hierarchies
 };
 #define NS_AUTO_HIERARCHIES BERTH_CLEANUP (ns_hierarchies_free)
 int ns_hierarchies_find (struct ns_hierarchies *out);
+/* Those that the sandbox has its cgroups in, and back: an ordinary user's are where its maker was. */
+int ns_hierarchies_recall (struct ns_hierarchies *out, const struct ns_meta *meta);
+int ns_hierarchies_note (const struct ns_hierarchies *hierarchies, struct ns_meta *meta);
 void ns_hierarchies_free (struct ns_hierarchies *hierarchies);
 uint64_t ns_hierarchies_limits (const struct ns_hierarchies *hierarchies);
 bool ns_hierarchies_freeze (const struct ns_hierarchies *hierarchies);
@@ -196,6 +200,15 @@ uint64_t ns_cgroup_v2_limits (const char *mount);
 int ns_cgroup_v2_delegate (int directory, uint64_t which);
 bool ns_machine_has_swap (void);
 int ns_cgroup_write (int directory, const char *file, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
+
+/* ---- delegate.c: an ordinary user's own cgroups ---- */
+/* The directory of this process in the hierarchy that is mounted on MOUNT and shows ROOT of it, where he may
+ * make cgroups; else NULL. */
+char *ns_delegated (int version, const char *mount, const char *root, const char *options);
+/* Whether cgroups below this one, of v2, can have limits. */
+bool ns_delegated_can_limit (const char *directory);
+/* Lets them, where processes are in the way too. */
+int ns_delegate (int directory, uint64_t which);
 
 /* ---- disk.c: a workspace of a limited size ---- */
 bool ns_disk_is_possible (void);
@@ -241,6 +254,7 @@ struct ns_meta
   char boot[37];
   char *out_of_memory;
   char *freezer;
+  char *cgroups; /* of an ordinary user's: the directories with its cgroups, a line each */
   struct ns_limits limits;
 };
 #define NS_AUTO_META BERTH_CLEANUP (ns_meta_free)

@@ -56,7 +56,7 @@ find (struct ns_boot *boot, int *lock)
       call->services->hint (call, "one that belongs to its creator, or has secret values in its environment, has one life");
       return -1;
     }
-  if (ns_hierarchies_find (&boot->hierarchies) < 0)
+  if (ns_hierarchies_recall (&boot->hierarchies, &boot->meta) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
   return 0;
 }
@@ -114,13 +114,29 @@ ns_stop (struct berth_call *call, struct berth_state *state, const struct berth_
   return halt (call, &boot);
 }
 
+/* An ordinary user's cgroups are now where this process is, and that is on record before they are made. */
+static int
+move_cgroups (struct ns_boot *boot, struct ns_hierarchies *now)
+{
+  const struct ns_hierarchies before = boot->hierarchies;
+
+  boot->hierarchies = *now;
+  *now = before;
+  if (ns_hierarchies_note (&boot->hierarchies, &boot->meta) < 0)
+    return boot->call->services->fail (boot->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
+  return ns_is_ordinary_user () ? ns_boot_write_meta (boot, ns_meta_append) : 0;
+}
+
 static int
 bring_back (struct ns_boot *boot)
 {
+  NS_AUTO_HIERARCHIES struct ns_hierarchies now = { 0 };
   struct berth_call *call = boot->call;
 
+  if (ns_hierarchies_find (&now) < 0)
+    return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
   if (ns_ids_check (call, boot->state) < 0 || ns_users_recall (call, &boot->meta, boot->id, &boot->users) < 0
-      || ns_still_enforced (call, &boot->hierarchies, &boot->meta.limits) < 0 || halt (call, boot) < 0)
+      || ns_still_enforced (call, &now, &boot->meta.limits) < 0 || halt (call, boot) < 0 || move_cgroups (boot, &now) < 0)
     return -1;
   boot->environment = boot->meta.environment;
   boot->environment_count = boot->meta.environment_count;

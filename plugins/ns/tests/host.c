@@ -275,6 +275,14 @@ host_start (struct host *host)
   return true;
 }
 
+bool
+host_has_accounts (void)
+{
+  const char *map = getenv ("BERTH_NS_UID_MAP");
+
+  return geteuid () == 0 || (map != NULL && strcmp (map, "range") == 0);
+}
+
 int
 host_main_of_root (const char *suite, const struct berth_test *tests)
 {

@@ -41,6 +41,8 @@ void host_call_start (struct host *host, struct host_call *call);
 void host_close (struct host *host);
 int host_open (struct host *host, struct host_call *call);
 
+/* Whether sandboxes have more than one account here. */
+bool host_has_accounts (void);
 /* berth_test_main of tests that nobody but root can run; others skip them. */
 int host_main_of_root (const char *suite, const struct berth_test *tests);
 

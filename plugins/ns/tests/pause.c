@@ -111,6 +111,29 @@ unknown_and_dead_are_told_apart (void)
   guest_alone_end (&host, &guest);
 }
 
+/* Where nothing can freeze it is not declared, and not tried. */
+static void
+without_a_freezer (void)
+{
+  struct host host;
+  struct guest guest;
+  struct host_call call;
+
+  if (!guest_alone (&host, &guest, NULL))
+    return;
+  if (guest.effective.capabilities & BERTH_CAP_PAUSE)
+    berth_test_skip ("this machine has a freezer");
+  else
+    {
+      CU_ASSERT_EQUAL (guest_pause (&guest, &call), -1);
+      CU_ASSERT_EQUAL (call.code, BERTH_E_CAPABILITY_NOT_SUPPORTED);
+      CU_ASSERT_EQUAL (guest_resume (&guest, &call), -1);
+      CU_ASSERT_EQUAL (call.code, BERTH_E_CAPABILITY_NOT_SUPPORTED);
+      CU_ASSERT_STRING_EQUAL (guest_output (&guest, "echo runs"), "runs");
+    }
+  guest_alone_end (&host, &guest);
+}
+
 int
 main (void)
 {
@@ -118,8 +141,9 @@ main (void)
     { "L21 paused processes make no progress, and go on", nothing_goes_on },
     { "L21 a run in a paused sandbox is refused, and destroy takes it", a_run_is_refused_at_once },
     { "L21 what does not run cannot be paused", unknown_and_dead_are_told_apart },
+    { "L21 without a freezer it is refused", without_a_freezer },
     { NULL, NULL },
   };
 
-  return host_main_of_root ("ns: pause", tests);
+  return berth_test_main ("ns: pause", tests);
 }
