@@ -39,12 +39,16 @@ int cli_start (struct cli *cli);
 int cli_rm (struct cli *cli);
 int cli_backends (struct cli *cli);
 int cli_doctor (struct cli *cli);
+int cli_config (struct cli *cli);
+int cli_rebuild (struct cli *cli);
 int cli_version (struct cli *cli);
 int cli_completion (struct cli *cli);
 int cli_help (struct cli *cli);
 
 /* ---- host.c ---- */
 
+/* The options of a host, as the command line says. */
+struct berth_host_options cli_host_options (struct cli *cli);
 /* Opens the host as the options say.  0, or the exit status after the failure was told. */
 int cli_open_host (struct cli *cli);
 /* Opens the host and the sandbox called NAME (id, name or prefix of an id). */

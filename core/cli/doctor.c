@@ -66,6 +66,8 @@ cli_doctor (struct cli *cli)
   struct berth_error error;
   int status = 0;
 
+  if (cli_given (&cli->line, CLI_REBUILD))
+    return cli_rebuild (cli);
   report.colours = cli_has_colours (STDOUT_FILENO);
   if (cli->json)
     report.array = berth_json_new_array ();

@@ -28,17 +28,25 @@ allows_test_backends (void)
   return text != NULL && berth_string_to_boolean (text, &allowed) == 0 && allowed;
 }
 
-int
-cli_open_host (struct cli *cli)
+struct berth_host_options
+cli_host_options (struct cli *cli)
 {
   struct berth_host_options options = BERTH_HOST_OPTIONS_INIT;
-  struct berth_error error;
 
   options.state_dir = cli_text (&cli->line, CLI_STATE_DIR);
   options.config_file = cli_text (&cli->line, CLI_CONFIG);
   options.flags = allows_test_backends () ? BERTH_HOST_ALLOW_TEST_BACKENDS : 0;
   options.log = show_log;
   options.log_context = cli;
+  return options;
+}
+
+int
+cli_open_host (struct cli *cli)
+{
+  struct berth_host_options options = cli_host_options (cli);
+  struct berth_error error;
+
   return berth_host_open (&options, &cli->host, &error) < 0 ? cli_report (cli, &error) : 0;
 }
 

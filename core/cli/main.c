@@ -25,6 +25,7 @@ static int (*const functions[CLI_COMMAND_COUNT]) (struct cli *) = {
   [CLI_COMMAND_RM] = cli_rm,
   [CLI_COMMAND_BACKENDS] = cli_backends,
   [CLI_COMMAND_DOCTOR] = cli_doctor,
+  [CLI_COMMAND_CONFIG] = cli_config,
   [CLI_COMMAND_VERSION] = cli_version,
   [CLI_COMMAND_COMPLETION] = cli_completion,
   [CLI_COMMAND_HELP] = cli_help,

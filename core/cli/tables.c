@@ -57,6 +57,7 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_NEW] = FLAG ("new", 0, "fail when the file exists"),
   [CLI_ALL] = FLAG ("all", 0, "every sandbox of yours; needs --yes"),
   [CLI_YES] = FLAG ("yes", 'y', "confirm --all"),
+  [CLI_REBUILD] = FLAG ("rebuild", 0, "set a damaged database aside and record again what is ours"),
   [CLI_MATRIX] = FLAG ("matrix", 0, "show which backend can do what"),
 };
 
@@ -154,8 +155,15 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
   [CLI_COMMAND_DOCTOR] = {
     "doctor", "", "check this machine",
     "Checks directories, backends and the kernel. Each finding says what it costs and how to mend it. "
-    "The exit status is 1 when something that is needed is broken.",
-    0, 0, ANYWHERE, CLI_BIT (CLI_BACKEND), false, false },
+    "The exit status is 1 when something that is needed is broken. With --rebuild nothing is checked: a database that is "
+    "damaged or lost is set aside, and sandboxes that are ours by their labels are recorded again. It destroys nothing; "
+    "it refuses a database that is sound. The exit status is 1 when a backend could not be asked.",
+    0, 0, ANYWHERE, CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_REBUILD), false, false },
+  [CLI_COMMAND_CONFIG] = {
+    "config", "", "show what is in force and where it comes from",
+    "Lists the settings of the host with their origins: an option, a variable of the environment, a line of the user's or of "
+    "the system's berth.conf, or the default. `berth backends NAME` shows those of a backend.",
+    0, 0, ANYWHERE, 0, false, false },
   [CLI_COMMAND_VERSION] = {
     "version", "", "show versions",
     "Shows the versions of the command, of the library and of the plugin ABI, and how they were built.",

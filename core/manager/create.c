@@ -311,6 +311,7 @@ berth_sandbox_create (struct berth_host *host, const struct berth_create_options
       berth_sandbox_close (creation.sandbox);
     }
   berth_lock_release (&creation.lock);
+  berth_wish_clear (&creation.wish);
   berth_answer_clear (&creation.validated);
   berth_answer_clear (&creation.got);
   return result;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/manager/call.h"
+#include "core/manager/inventory.h"
 #include "sdk/base/clock.h"
 
 #define LOCK_MS (60 * 1000)
@@ -127,42 +127,23 @@ destroy_native (struct berth_instance *instance, const struct berth_record *reco
 /* ---- the record ---- */
 
 /* A create that died before it was told an id may still have made something: then its label
- * names the sandbox.  What is found is written down before it is destroyed. */
-struct search
-{
-  struct berth_host *host;
-  const char *sandbox_id;
-  struct berth_record *found;
-  struct berth_host_call *call;
-};
-
-static int
-match_label (void *context, const struct berth_found *found)
-{
-  struct search *search = context;
-
-  if ((found->has & BERTH_FOUND_LABELS) == 0 || found->native_id == NULL || found->sandbox_id == NULL
-      || found->installation_id == NULL || strcmp (found->sandbox_id, search->sandbox_id) != 0
-      || strcmp (found->installation_id, berth_store_installation_id (search->host->store)) != 0)
-    return 0;
-  if (berth_record_add_native (search->found, found->native_id, found->assignment_id != NULL ? found->assignment_id : "",
-                               1, NULL, 0)
-      != 0)
-    return berth_host_call_fail (search->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
-  return 0;
-}
-
+ * names the sandbox. */
 static int
 search_by_label (struct berth_host *host, struct berth_instance *instance, const char *id, int64_t milliseconds,
                  struct berth_record *found, struct berth_error *error)
 {
-  struct berth_manager_call call;
-  struct search search = { host, id, found, &call.host };
-  struct berth_found_sink sink = { .struct_size = sizeof sink, .context = &search, .found = match_label };
+  BERTH_AUTO_INVENTORY struct berth_inventory inventory = { 0 };
 
-  berth_call_begin (&call, instance, NULL, NULL, milliseconds);
-  int result = berth_call_backend (&call)->lifecycle->list_ids (&call.host.call, berth_instance_state (instance), &sink);
-  return berth_call_end (&call, result, error);
+  if (berth_inventory_read (host, instance, milliseconds, &inventory, error) != 0)
+    return -1;
+  for (size_t i = 0; i < inventory.count; i++)
+    {
+      const struct berth_seen *seen = &inventory.items[i];
+      if (seen->ownership.claimant == BERTH_MINE && strcmp (seen->sandbox_id, id) == 0
+          && berth_record_add_native (found, seen->native_id, seen->assignment_id, 1, NULL, 0) != 0)
+        return berth_no_memory (error);
+    }
+  return 0;
 }
 
 /* Ends the natives one by one; each is forgotten as soon as it is proven gone.  The weakest

@@ -27,16 +27,24 @@ xdg (const char *variable, const char *below_home, const char *name)
   return berth_string_format ("%s/%s/%s", home, below_home, name);
 }
 
-/* What was said, the nearest word first; NULL: nothing. */
+/* What was said, the nearest word first; NULL: nothing.  *ORIGIN says by whom; the host's to free. */
 static const char *
-given (const char *option, const char *variable, const struct berth_config *config, const char *key)
+given (const char *option, const char *variable, const struct berth_config *config, const char *key, char **origin)
 {
   const struct berth_config_entry *entry = berth_config_entry (berth_config_section (config, "berth"), key);
-  const char *value = option != NULL ? option : variable != NULL ? secure_getenv (variable) : NULL;
+  const char *text = variable != NULL ? secure_getenv (variable) : NULL;
 
-  if (value == NULL || value[0] == '\0')
-    value = entry != NULL ? entry->value : NULL;
-  return value != NULL && value[0] != '\0' ? value : NULL;
+  free (*origin);
+  *origin = strdup ("option");
+  if (option != NULL && option[0] != '\0')
+    return option;
+  free (*origin);
+  *origin = berth_string_format ("environment %s", variable != NULL ? variable : "");
+  if (text != NULL && text[0] != '\0')
+    return text;
+  free (*origin);
+  *origin = strdup (entry != NULL ? entry->origin : "default");
+  return entry != NULL && entry->value[0] != '\0' ? entry->value : NULL;
 }
 
 /* Ours, and nobody else may write there: else records and sockets could be planted. */
@@ -65,7 +73,8 @@ static int
 find_state (struct berth_host *host, const struct berth_host_options *options, const struct berth_config *config,
             bool *usual, struct berth_error *error)
 {
-  const char *path = given (options->state_dir, "BERTH_STATE_DIR", config, "state_dir");
+  const char *path = given (options->state_dir, "BERTH_STATE_DIR", config, "state_dir",
+                            &host->origins[BERTH_ORIGIN_STATE]);
   char resolved[PATH_MAX];
 
   *usual = path == NULL;
@@ -100,7 +109,8 @@ static int
 find_runtime (struct berth_host *host, const struct berth_host_options *options, const struct berth_config *config,
               bool usual, struct berth_error *error)
 {
-  const char *path = given (options->runtime_dir, "BERTH_RUNTIME_DIR", config, "runtime_dir");
+  const char *path = given (options->runtime_dir, "BERTH_RUNTIME_DIR", config, "runtime_dir",
+                            &host->origins[BERTH_ORIGIN_RUNTIME]);
   BERTH_AUTO_FREE char *base = path == NULL ? runtime_base () : NULL;
 
   if (path != NULL)
@@ -122,12 +132,14 @@ find_runtime (struct berth_host *host, const struct berth_host_options *options,
   return make_private (host->runtime_dir, "runtime directory", error);
 }
 
-/* The user's file, else the system's; a file that was named must be there. */
+/* The user's file, and below it the system's; a file that was named must be there, and stands alone. */
 static int
 find_config (struct berth_host *host, const struct berth_host_options *options, struct berth_error *error)
 {
-  const char *path = given (options->config_file, "BERTH_CONFIG", NULL, "");
+  static const char system_file[] = BERTH_SYSCONFDIR "/berth/berth.conf";
+  const char *path = given (options->config_file, "BERTH_CONFIG", NULL, "", &host->origins[BERTH_ORIGIN_CONFIG]);
   BERTH_AUTO_FREE char *own = path == NULL && geteuid () != 0 ? xdg ("XDG_CONFIG_HOME", ".config", "berth/berth.conf") : NULL;
+  bool has_system = path == NULL && access (system_file, F_OK) == 0;
 
   if (path != NULL && access (path, F_OK) != 0)
     {
@@ -137,16 +149,16 @@ find_config (struct berth_host *host, const struct berth_host_options *options, 
     }
   if (path == NULL && own != NULL && access (own, F_OK) == 0)
     path = own;
-  else if (path == NULL && access (BERTH_SYSCONFDIR "/berth/berth.conf", F_OK) == 0)
-    path = BERTH_SYSCONFDIR "/berth/berth.conf";
-  host->config_file = strdup (path != NULL ? path : "");
+  if (path != NULL && has_system && (host->system_config_file = strdup (system_file)) == NULL)
+    return berth_no_memory (error);
+  host->config_file = strdup (path != NULL ? path : has_system ? system_file : "");
   return host->config_file != NULL ? 0 : berth_no_memory (error);
 }
 
 static int
 find_cache (struct berth_host *host, const struct berth_config *config, bool usual, struct berth_error *error)
 {
-  const char *path = given (NULL, "BERTH_CACHE_DIR", config, "cache_dir");
+  const char *path = given (NULL, "BERTH_CACHE_DIR", config, "cache_dir", &host->origins[BERTH_ORIGIN_CACHE]);
 
   host->cache_dir = path != NULL      ? strdup (path)
                     : !usual          ? berth_path_join (host->state_dir, "cache")
@@ -159,7 +171,7 @@ static int
 find_owner (struct berth_host *host, const struct berth_host_options *options, const struct berth_config *config,
             struct berth_error *error)
 {
-  const char *owner = given (options->owner, NULL, config, "owner");
+  const char *owner = given (options->owner, NULL, config, "owner", &host->origins[BERTH_ORIGIN_OWNER]);
   struct passwd entry, *user = NULL;
   char buffer[4096], number[24];
 
@@ -187,7 +199,8 @@ berth_directories_find (struct berth_host *host, const struct berth_host_options
   bool usual = true;
 
   if (find_config (host, options, error) != 0
-      || (host->config_file[0] != '\0' && berth_config_read (host->config_file, &config, error) != 0))
+      || (host->config_file[0] != '\0' && berth_config_read (host->config_file, &config, error) != 0)
+      || (host->system_config_file != NULL && berth_config_read_below (host->system_config_file, config, error) != 0))
     return -1;
   return find_owner (host, options, config, error) != 0 || find_state (host, options, config, &usual, error) != 0
                  || find_runtime (host, options, config, usual, error) != 0

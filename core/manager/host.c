@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/manager/directories.h"
+#include "core/manager/rebuild.h"
 
 int
 berth_no_memory (struct berth_error *error)
@@ -46,8 +47,10 @@ static int
 find_agent (struct berth_host *host, struct berth_error *error)
 {
   const char *agent = secure_getenv ("BERTH_AGENT");
+  bool said = agent != NULL && agent[0] != '\0';
 
-  host->agent = strdup (agent != NULL && agent[0] != '\0' ? agent : BERTH_AGENT_PATH);
+  host->origins[BERTH_ORIGIN_AGENT] = strdup (said ? "environment BERTH_AGENT" : "default");
+  host->agent = strdup (said ? agent : BERTH_AGENT_PATH);
   return host->agent != NULL ? 0 : berth_no_memory (error);
 }
 
@@ -58,6 +61,7 @@ open_registry (struct berth_host *host, const struct berth_host_options *options
     .backend_path = options->backend_path,
     .installed_dir = BERTH_BACKENDDIR,
     .config_file = host->config_file[0] != '\0' ? host->config_file : NULL,
+    .system_config_file = host->system_config_file,
     .state_dir = host->state_dir,
     .runtime_dir = host->runtime_dir,
     .cache_dir = host->cache_dir,
@@ -71,8 +75,9 @@ open_registry (struct berth_host *host, const struct berth_host_options *options
   return berth_registry_open (&registry, &host->registry, error);
 }
 
-int
-berth_host_open (const struct berth_host_options *options, struct berth_host **out, struct berth_error *error)
+/* ASIDE: NULL, or the database is damaged and a new one is begun. */
+static int
+open_host (const struct berth_host_options *options, char **aside, struct berth_host **out, struct berth_error *error)
 {
   struct berth_host_options ours = BERTH_HOST_OPTIONS_INIT;
   struct berth_host *host = calloc (1, sizeof *host);
@@ -84,7 +89,10 @@ berth_host_open (const struct berth_host_options *options, struct berth_host **o
     goto failed;
   host->log = ours.log;
   host->log_context = ours.log_context;
-  if (find_agent (host, error) != 0 || berth_directories_find (host, &ours, error) != 0 || berth_store_open (host->state_dir, &host->store, error) != 0
+  if (find_agent (host, error) != 0 || berth_directories_find (host, &ours, error) != 0
+      || (aside != NULL ? berth_store_rebuild (host->state_dir, &host->store, aside, error)
+                        : berth_store_open (host->state_dir, &host->store, error))
+             != 0
       || open_registry (host, &ours, error) != 0 || berth_limits_read (host->registry, &host->limits, error) != 0)
     goto failed;
   *out = host;
@@ -93,6 +101,30 @@ berth_host_open (const struct berth_host_options *options, struct berth_host **o
 failed:
   berth_host_close (host);
   return -1;
+}
+
+int
+berth_host_open (const struct berth_host_options *options, struct berth_host **out, struct berth_error *error)
+{
+  return open_host (options, NULL, out, error);
+}
+
+int
+berth_host_rebuild (const struct berth_host_options *options,
+                    void (*visit) (void *context, const struct berth_recovery *what), void *context,
+                    struct berth_error *error)
+{
+  BERTH_AUTO_FREE char *aside = NULL;
+  struct berth_error local = { 0 };
+  struct berth_host *host = NULL;
+
+  if (error == NULL)
+    error = &local;
+  if (open_host (options, &aside, &host, error) != 0)
+    return -1;
+  int result = berth_rebuild_records (host, aside, visit, context, error);
+  berth_host_close (host);
+  return result;
 }
 
 void
@@ -110,6 +142,9 @@ berth_host_close (struct berth_host *host)
   free (host->runtime_dir);
   free (host->cache_dir);
   free (host->config_file);
+  free (host->system_config_file);
+  for (size_t i = 0; i < BERTH_ORIGINS; i++)
+    free (host->origins[i]);
   free (host->agent);
   free (host->owner);
   pthread_mutex_destroy (&host->mutex);

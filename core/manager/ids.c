@@ -6,13 +6,12 @@
 #include "sdk/base/buffer.h"
 #include "sdk/base/string.h"
 
-#define RANDOM_CHARACTERS 20
 #define CANDIDATES 10 /* that a message names */
 
 static int
 new_id (const char *prefix, char id[BERTH_ID_SIZE], struct berth_error *error)
 {
-  if (berth_id_generate (prefix, RANDOM_CHARACTERS, id, BERTH_ID_SIZE) == 0)
+  if (berth_id_generate (prefix, BERTH_ID_CHARACTERS, id, BERTH_ID_SIZE) == 0)
     return 0;
   return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no random numbers for an id: %m");
 }

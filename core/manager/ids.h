@@ -4,7 +4,8 @@
 
 #include "core/manager/manager.h"
 
-#define BERTH_ID_SIZE 32          /* "sb-" or "as-" and 20 characters */
+#define BERTH_ID_CHARACTERS 20    /* after "sb-" or "as-" */
+#define BERTH_ID_SIZE 32
 #define BERTH_NATIVE_HINT_SIZE 48 /* "<id>.<generation>" */
 
 int berth_id_new_sandbox (char id[BERTH_ID_SIZE], struct berth_error *error);

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/registry/error.h"
-#include "sdk/base/string.h"
 
 enum kind
 {
@@ -159,6 +159,27 @@ berth_limits_read (struct berth_registry *registry, struct berth_limits *out, st
     if (check_pair (pairs[i].key, pairs[i].fallback, pairs[i].maximum, error) != 0)
       return -1;
   return 0;
+}
+
+bool
+berth_limit_describe (const struct berth_limits *limits, size_t index, const char **section, const char **key,
+                      char text[BERTH_STRING_NUMBER_SIZE])
+{
+  if (index >= sizeof rows / sizeof *rows)
+    return false;
+  const struct row *row = &rows[index];
+  int64_t value = *slot ((struct berth_limits *) limits, row); /* only read */
+  *section = row->section;
+  *key = row->key;
+  if (row->kind == SIZE)
+    berth_string_from_size ((uint64_t) value, text);
+  else if (row->kind == DURATION)
+    berth_string_from_duration (value, text);
+  else if (row->kind == CORES && value % 1000 != 0)
+    snprintf (text, BERTH_STRING_NUMBER_SIZE, "%" PRId64 ".%03" PRId64, value / 1000, value % 1000);
+  else
+    snprintf (text, BERTH_STRING_NUMBER_SIZE, "%" PRId64, row->kind == CORES ? value / 1000 : value);
+  return true;
 }
 
 int

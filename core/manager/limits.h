@@ -3,6 +3,7 @@
 #define CORE_MANAGER_LIMITS_H
 
 #include "core/registry/registry.h"
+#include "sdk/base/string.h"
 
 /* Sizes in bytes, durations in ms, processors in thousandths; all positive. */
 struct berth_limits
@@ -35,6 +36,10 @@ struct berth_limits
 /* CONFIGURATION names the place in berth.conf of a value that is none, or of a default that is
  * above its maximum. */
 int berth_limits_read (struct berth_registry *registry, struct berth_limits *out, struct berth_error *error);
+
+/* Number INDEX of them, for people: its section, key and text; false past the end. */
+bool berth_limit_describe (const struct berth_limits *limits, size_t index, const char **section, const char **key,
+                           char text[BERTH_STRING_NUMBER_SIZE]);
 
 /* VALUE, or FALLBACK when it is BERTH_UNSET; 1 to MAXIMUM, else INVALID_REQUEST that names WHAT. */
 int berth_limit_apply (const char *what, int64_t value, int64_t fallback, int64_t maximum, int64_t *out,

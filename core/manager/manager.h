@@ -18,12 +18,27 @@
 #define BERTH_FILE_MS (10 * 60 * 1000) /* a change of files; transfers have none: their reader sets the pace */
 #define BERTH_CREATE_MS (10 * 60 * 1000)
 
+/* Where what is in force of the host's own settings came from: "option", "environment NAME",
+ * "FILE:LINE", "default". */
+enum berth_origin
+{
+  BERTH_ORIGIN_CONFIG,
+  BERTH_ORIGIN_STATE,
+  BERTH_ORIGIN_RUNTIME,
+  BERTH_ORIGIN_CACHE,
+  BERTH_ORIGIN_OWNER,
+  BERTH_ORIGIN_AGENT,
+  BERTH_ORIGINS
+};
+
 struct berth_host
 {
   char *state_dir;
   char *runtime_dir;
   char *cache_dir;
   char *config_file; /* "" when there is none */
+  char *system_config_file; /* for keys that the user's file does not have; NULL: none */
+  char *origins[BERTH_ORIGINS];
   char *agent;
   char *owner;
   struct berth_store *store;
@@ -72,6 +87,8 @@ int berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *c
 void berth_sandbox_retire (struct berth_sandbox *sandbox);
 /* Lets the backend's handle go, if there is one. */
 void berth_sandbox_disconnect (struct berth_sandbox *sandbox);
+/* Lets a handle of the backend go. */
+void berth_handle_release (struct berth_instance *instance, struct berth_handle *handle);
 /* The native of RECORD that is in use, or NULL: nothing has been made. */
 const struct berth_record_native *berth_record_current (const struct berth_record *record);
 

@@ -92,8 +92,8 @@ check_runs (struct berth_sandbox *sandbox, struct berth_error *error)
   return -1;
 }
 
-static void
-release (struct berth_instance *instance, struct berth_handle *handle)
+void
+berth_handle_release (struct berth_instance *instance, struct berth_handle *handle)
 {
   struct berth_manager_call call;
 
@@ -121,7 +121,7 @@ adopt_handle (struct berth_sandbox *sandbox, struct berth_instance *instance, st
   sandbox->handle = winner;
   pthread_mutex_unlock (&sandbox->mutex);
   if (winner != handle)
-    release (instance, handle);
+    berth_handle_release (instance, handle);
   return winner;
 }
 
@@ -154,7 +154,7 @@ berth_sandbox_disconnect (struct berth_sandbox *sandbox)
   struct berth_handle *handle = BERTH_STEAL_POINTER (sandbox->handle);
   pthread_mutex_unlock (&sandbox->mutex);
   if (handle != NULL)
-    release (sandbox->instance, handle);
+    berth_handle_release (sandbox->instance, handle);
 }
 
 void
@@ -181,7 +181,7 @@ berth_sandbox_close (struct berth_sandbox *sandbox)
   bool ends = sandbox->creator && sandbox->record.owned != 0 && sandbox->record.owner_pid == (int64_t) getpid ();
   berth_sandbox_disconnect (sandbox);
   for (size_t i = 0; i < sandbox->retired_count; i++)
-    release (sandbox->instance, sandbox->retired[i]);
+    berth_handle_release (sandbox->instance, sandbox->retired[i]);
   free (sandbox->retired);
   if (ends)
     berth_sandbox_destroy (sandbox, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/manager/inventory.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/process.h"
 #include "sdk/base/string.h"
@@ -170,10 +171,33 @@ set_words (struct berth_wish *wish)
   spec->environment = options->environment;
   spec->asks |= bits;
   spec->must |= bits;
-  /* a courtesy to the runtime: the host keeps the labels itself */
-  spec->metadata = options->labels;
-  if ((spec->metadata_count = options->label_count) > 0)
-    spec->asks |= BERTH_SPEC_METADATA;
+}
+
+/* The host keeps the labels itself; what the runtime keeps of them is for the day when that is lost. */
+static int
+set_metadata (struct berth_host *host, struct berth_wish *wish, struct berth_error *error)
+{
+  const struct berth_create_options *options = &wish->options;
+  struct berth_pair *pair = wish->metadata = calloc (options->label_count + 2, sizeof *pair);
+
+  if (pair == NULL)
+    return berth_no_memory (error);
+  for (uint64_t i = 0; i < options->label_count; i++)
+    *pair++ = options->labels[i];
+  *pair++ = (struct berth_pair) { BERTH_LABEL_OWNER, host->owner, 0, 0 };
+  if (options->name != NULL)
+    *pair++ = (struct berth_pair) { BERTH_LABEL_NAME, options->name, 0, 0 };
+  wish->spec.metadata = wish->metadata;
+  wish->spec.metadata_count = (uint64_t) (pair - wish->metadata);
+  wish->spec.asks |= BERTH_SPEC_METADATA;
+  return 0;
+}
+
+void
+berth_wish_clear (struct berth_wish *wish)
+{
+  free (wish->metadata);
+  wish->metadata = NULL;
 }
 
 #define LIMIT_BITS                                                                                                     \
@@ -188,6 +212,7 @@ berth_wish_make (struct berth_host *host, const struct berth_create_options *opt
                                 .spec = { .struct_size = sizeof wish->spec, .generation = 1 } };
   if (berth_options_take (&wish->options, options, error) != 0 || check_texts (&wish->options, error) != 0
       || set_numbers (&host->limits, wish, error) != 0 || set_network (wish, error) != 0
+      || set_metadata (host, wish, error) != 0
       || berth_id_new_sandbox (wish->sandbox_id, error) != 0 || berth_id_new_assignment (wish->assignment_id, error) != 0)
     return -1;
   set_words (wish);

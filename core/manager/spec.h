@@ -10,6 +10,7 @@ struct berth_wish
   struct berth_create_options options; /* of this library's size */
   struct berth_spec spec;
   struct berth_policy network;
+  struct berth_pair *metadata; /* the labels, and what a record is made again from */
   char sandbox_id[BERTH_ID_SIZE];
   char assignment_id[BERTH_ID_SIZE];
   char native_hint[BERTH_NATIVE_HINT_SIZE];
@@ -17,9 +18,11 @@ struct berth_wish
 };
 
 /* Numbers that were not given become the defaults: asked, but not `must`.  The texts stay the
- * caller's: WISH is good for the length of the create. */
+ * caller's: WISH is good for the length of the create, and cleared after success and failure. */
 int berth_wish_make (struct berth_host *host, const struct berth_create_options *options, struct berth_wish *wish,
                      struct berth_error *error);
+
+void berth_wish_clear (struct berth_wish *wish);
 
 /* The record of the intent. */
 int berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const char *backend,

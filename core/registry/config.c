@@ -24,6 +24,7 @@ struct parser
   struct berth_config_section *section; /* NULL before the first */
   const char *file;
   unsigned int line;
+  int private;
   struct berth_error *error;
 };
 
@@ -184,6 +185,7 @@ add_entry (struct parser *parser, char *line)
   entry->key = strdup (key);
   entry->value = strdup (value);
   entry->origin = berth_string_format ("%s:%u", parser->file, parser->line);
+  entry->private = parser->private;
   return entry->key != NULL && entry->value != NULL && entry->origin != NULL ? 0 : fail (parser, "no memory");
 }
 
@@ -218,7 +220,7 @@ parse (struct parser *parser, char *text, size_t size)
 
 /* Whoever can write it decides what a privileged host loads and where it keeps its state. */
 static int
-check_file (const char *file, int fd, struct berth_config *config, struct berth_error *error)
+check_file (const char *file, int fd, int *private, struct berth_error *error)
 {
   struct stat status;
 
@@ -236,7 +238,7 @@ check_file (const char *file, int fd, struct berth_config *config, struct berth_
       berth_error_hint (error, "chmod go-w %s", file);
       return -1;
     }
-  config->private = (status.st_mode & 044) == 0;
+  *private = (status.st_mode & 044) == 0;
   return 0;
 }
 
@@ -252,7 +254,7 @@ read_into (const char *file, struct berth_config *config, struct berth_error *er
     return 0;
   if (fd < 0)
     return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot read %s: %s", file, strerror (errno));
-  if (check_file (file, fd, config, error) < 0)
+  if (check_file (file, fd, &parser.private, error) < 0)
     return -1;
   if (berth_fd_read_all (fd, &text, LARGEST_FILE) < 0)
     return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot read %s: %s", file,
@@ -267,7 +269,6 @@ berth_config_read (const char *file, struct berth_config **out, struct berth_err
 
   if (config == NULL)
     return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the configuration");
-  config->private = 1;
   if (file != NULL && file[0] != '\0' && read_into (file, config, error) < 0)
     {
       berth_config_free (config);
@@ -304,6 +305,58 @@ berth_config_free (struct berth_config *config)
     free_section (&config->sections[i]);
   free (config->sections);
   free (config);
+}
+
+/* Moves it to the end of *LIST; 0 or -1. */
+static int
+take_section (struct berth_config *config, struct berth_config_section *section)
+{
+  struct berth_config_section *sections = reallocarray (config->sections, config->count + 1, sizeof *sections);
+
+  if (sections == NULL)
+    return -1;
+  config->sections = sections;
+  sections[config->count++] = *section;
+  memset (section, 0, sizeof *section);
+  return 0;
+}
+
+static int
+take_entries (struct berth_config_section *to, struct berth_config_section *from)
+{
+  struct berth_config_entry *entries = reallocarray (to->entries, to->count + from->count, sizeof *entries);
+
+  if (entries == NULL)
+    return -1;
+  to->entries = entries;
+  for (uint32_t i = 0; i < from->count; i++)
+    if (berth_config_entry (to, from->entries[i].key) == NULL)
+      {
+        entries[to->count++] = from->entries[i];
+        memset (&from->entries[i], 0, sizeof from->entries[i]);
+      }
+  return 0;
+}
+
+int
+berth_config_read_below (const char *file, struct berth_config *config, struct berth_error *error)
+{
+  struct berth_config *below = NULL;
+  int result = berth_config_read (file, &below, error);
+
+  for (uint32_t i = 0; result == 0 && i < below->count; i++)
+    {
+      struct berth_config_section *from = &below->sections[i];
+      struct berth_config_section *to = (struct berth_config_section *) berth_config_section (config, from->name);
+      if (to == NULL)
+        result = take_section (config, from);
+      else if (from->count > 0)
+        result = take_entries (to, from);
+      if (result != 0)
+        berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the configuration");
+    }
+  berth_config_free (below);
+  return result;
 }
 
 const struct berth_config_section *

@@ -16,6 +16,7 @@ struct berth_config_entry
   char *key;
   char *value;
   char *origin; /* "FILE:LINE" */
+  int private;  /* 1: nobody but its owner can read the file */
 };
 struct berth_config_section
 {
@@ -28,13 +29,15 @@ struct berth_config
 {
   struct berth_config_section *sections;
   uint32_t count;
-  int private; /* 1: nobody but its owner can read the file */
 };
 
 /* Reads FILE (NULL or missing: an empty one).  CONFIGURATION with file and line for everything
  * that is not as above: unknown sections and keys of [berth], doubled ones, bad names, and a
  * file that somebody else can write. */
 int berth_config_read (const char *file, struct berth_config **out, struct berth_error *error);
+/* Adds what FILE says and CONFIG does not: key by key, so that a user's file needs to hold only
+ * what differs from the system's. */
+int berth_config_read_below (const char *file, struct berth_config *config, struct berth_error *error);
 void berth_config_free (struct berth_config *config);
 
 /* NULL when there is none.  CONFIG may be NULL. */

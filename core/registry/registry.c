@@ -38,7 +38,7 @@ read_own (const struct berth_registry *registry, const char *variable, const cha
 
   if (text != NULL && text[0] != '\0')
     {
-      *origin = strdup (variable);
+      *origin = berth_string_format ("environment %s", variable);
       return text;
     }
   if (entry == NULL)
@@ -161,7 +161,10 @@ read_options (struct berth_registry *registry, const struct berth_registry_optio
   for (uint32_t i = 0; i < problems.count; i++)
     berth_registry_log (registry, BERTH_LOG_WARNING, "%s", problems.items[i].text);
   registry->allow_test_backends = options->allow_test_backends || (allow != NULL && strcmp (allow, "1") == 0);
-  if (berth_config_read (options->config_file, &registry->config, error) < 0 || read_enabled (registry, error) < 0)
+  if (berth_config_read (options->config_file, &registry->config, error) < 0
+      || (options->system_config_file != NULL
+          && berth_config_read_below (options->system_config_file, registry->config, error) < 0)
+      || read_enabled (registry, error) < 0)
     return -1;
   return read_default (registry, error);
 }
@@ -326,6 +329,18 @@ berth_registry_settings (struct berth_registry *registry, const char *instance,
     }
   berth_settings_clear (&settings);
   return 0;
+}
+
+const char *
+berth_registry_choice (struct berth_registry *registry, const char *key, const char **origin)
+{
+  bool is_list = strcmp (key, "backends") == 0;
+  BERTH_AUTO_FREE char *where = NULL;
+
+  *origin = is_list ? registry->enabled_origin : registry->default_origin;
+  if (is_list)
+    return read_own (registry, "BERTH_BACKENDS", "backends", &where);
+  return registry->default_name;
 }
 
 const char *

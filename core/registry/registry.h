@@ -16,6 +16,7 @@ struct berth_registry_options
   const char *backend_path;  /* colon-separated, searched first; may be NULL */
   const char *installed_dir; /* searched last; NULL: the directory of the build's configuration */
   const char *config_file;   /* berth.conf; NULL or missing: none */
+  const char *system_config_file; /* what holds for keys that the other does not have; NULL: none */
   const char *state_dir;     /* instances get STATE_DIR/backends/NAME */
   const char *runtime_dir;   /* instances get RUNTIME_DIR/NAME */
   const char *cache_dir;     /* instances get CACHE_DIR/NAME */
@@ -38,6 +39,8 @@ void berth_registry_close (struct berth_registry *registry);
  * BACKEND_DISABLED, CONFIGURATION (every problem of the file, in the message), NOT_FOUND. */
 int berth_registry_instance (struct berth_registry *registry, const char *name, const char *who,
                              struct berth_instance **out, struct berth_error *error);
+/* What [berth] `backends` or `backend` is, with where that comes from; NULL: not said. */
+const char *berth_registry_choice (struct berth_registry *registry, const char *key, const char **origin);
 const char *berth_registry_default (struct berth_registry *registry);
 /* Every backend and instance, loaded, in the order of names; see berth_backend_list. */
 int berth_registry_scan (struct berth_registry *registry, int (*visit) (void *context, const struct berth_backend_info *info),

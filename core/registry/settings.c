@@ -122,7 +122,6 @@ struct sources
   const char *backend;
   const char *instance;
   const struct berth_config_section *section;
-  int private;
   struct berth_problems *problems;
 };
 
@@ -144,7 +143,7 @@ find_text (const struct sources *sources, const struct berth_setting *setting, c
   if (entry != NULL)
     {
       *origin = strdup (entry->origin);
-      if ((setting->flags & BERTH_SETTING_SECRET) != 0 && !sources->private)
+      if ((setting->flags & BERTH_SETTING_SECRET) != 0 && !entry->private)
         berth_problem (sources->problems, "take the right to read it from others, or set it in the environment",
                        "%s: setting \"%s\" is secret, and others can read the file", entry->origin, setting->name);
       return entry->value;
@@ -227,8 +226,7 @@ int
 berth_settings_read (struct berth_settings *out, const struct berth_backend *backend, const char *instance,
                      const struct berth_config *config, struct berth_problems *problems)
 {
-  struct sources sources = { backend->name, instance, berth_config_instance (config, instance),
-                             config == NULL || config->private, problems };
+  struct sources sources = { backend->name, instance, berth_config_instance (config, instance), problems };
   struct berth_setting setting;
 
   memset (out, 0, sizeof *out);

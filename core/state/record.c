@@ -6,8 +6,8 @@
 
 #include "core/state/column.h"
 
-static void
-pairs_clear (struct berth_record_pairs *pairs)
+void
+berth_record_clear_pairs (struct berth_record_pairs *pairs)
 {
   for (uint64_t i = 0; i < pairs->count; i++)
     {
@@ -15,6 +15,7 @@ pairs_clear (struct berth_record_pairs *pairs)
       free ((char *) pairs->items[i].value);
     }
   free (pairs->items);
+  *pairs = (struct berth_record_pairs) { 0 };
 }
 
 static void
@@ -36,8 +37,8 @@ berth_record_clear (struct berth_record *record)
   for (uint64_t i = 0; i < record->native_count; i++)
     native_clear (&record->natives[i]);
   free (record->natives);
-  pairs_clear (&record->labels);
-  pairs_clear (&record->environment);
+  berth_record_clear_pairs (&record->labels);
+  berth_record_clear_pairs (&record->environment);
   *record = (struct berth_record) { 0 };
 }
 

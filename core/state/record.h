@@ -86,6 +86,8 @@ struct berth_record
 /* Frees what it holds; private data is overwritten first.  Leaves all zero. */
 void berth_record_clear (struct berth_record *record);
 
+void berth_record_clear_pairs (struct berth_record_pairs *pairs);
+
 /* 0, or -1 with errno ENOMEM.  Pairs marked secret are left out. */
 int berth_record_set_pairs (struct berth_record_pairs *to, const struct berth_pair *pairs, uint64_t count);
 int berth_record_add_native (struct berth_record *record, const char *id, const char *assignment_id, int64_t generation,

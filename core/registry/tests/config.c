@@ -55,7 +55,7 @@ test_values (void)
   const struct berth_config_section *section = berth_config_instance (config, "docker-eu");
 
   CU_ASSERT_PTR_NOT_NULL_FATAL (config);
-  CU_ASSERT_EQUAL (config->private, 1);
+  CU_ASSERT_EQUAL (berth_config_entry (section, "plugin")->private, 1);
   CU_ASSERT_PTR_NOT_NULL_FATAL (section);
   CU_ASSERT_STRING_EQUAL (berth_config_entry (section, "plugin")->value, "docker");
   CU_ASSERT_STRING_EQUAL (berth_config_entry (section, "token")->value, "a = b # c");
@@ -123,9 +123,9 @@ test_files (void)
   CU_ASSERT_STRING_EQUAL (error.message, "/tmp is not a regular file");
   CU_ASSERT_PTR_NULL (read_text ("[berth]\n", 8, 0622, message, sizeof message));
   CU_ASSERT_STRING_EQUAL (message, " can be written by others (mode 0622)");
-  config = read_text ("[berth]\n", 8, 0644, message, sizeof message);
+  config = read_text ("[berth]\nowner = x\n", 18, 0644, message, sizeof message);
   CU_ASSERT_PTR_NOT_NULL_FATAL (config);
-  CU_ASSERT_EQUAL (config->private, 0);
+  CU_ASSERT_EQUAL (config->sections[0].entries[0].private, 0);
   berth_config_free (config);
 }
 
@@ -162,6 +162,41 @@ test_nearest (void)
   CU_ASSERT_PTR_NULL (berth_nearest ("networking", words));
 }
 
+static void
+write_file (const char *path, const char *text, mode_t mode)
+{
+  CU_ASSERT_EQUAL_FATAL (berth_fs_replace (AT_FDCWD, path, text, strlen (text), mode), 0);
+}
+
+/* Key by key: the user's word goes before the system's, and each says where it stands. */
+static void
+test_layers (void)
+{
+  char directory[] = "/tmp/berth-test-XXXXXX";
+  struct berth_config *config = NULL;
+
+  CU_ASSERT_PTR_NOT_NULL_FATAL (mkdtemp (directory));
+  BERTH_AUTO_FREE char *own = berth_string_format ("%s/own", directory), *below = berth_string_format ("%s/system", directory);
+  write_file (own, "[defaults]\nttl = 1h\n[backend a]\ntoken = x\n", 0600);
+  write_file (below, "[limits]\nttl = 2d\n[defaults]\nttl = 2h\npids = 5\n[backend a]\nplugin = b\n", 0644);
+  CU_ASSERT_EQUAL_FATAL (berth_config_read (own, &config, NULL), 0);
+  CU_ASSERT_EQUAL (berth_config_read_below (below, config, NULL), 0);
+  const struct berth_config_section *defaults = berth_config_section (config, "defaults");
+  const struct berth_config_section *backend = berth_config_instance (config, "a");
+  CU_ASSERT_STRING_EQUAL (berth_config_entry (defaults, "ttl")->value, "1h");
+  CU_ASSERT_TRUE (berth_string_ends_with (berth_config_entry (defaults, "ttl")->origin, "/own:2"));
+  CU_ASSERT_STRING_EQUAL (berth_config_entry (defaults, "pids")->value, "5");
+  CU_ASSERT_TRUE (berth_string_ends_with (berth_config_entry (defaults, "pids")->origin, "/system:5"));
+  CU_ASSERT_STRING_EQUAL (berth_config_entry (berth_config_section (config, "limits"), "ttl")->value, "2d");
+  /* whether others can read it goes with the line, not with the whole */
+  CU_ASSERT_EQUAL (berth_config_entry (backend, "token")->private, 1);
+  CU_ASSERT_EQUAL (berth_config_entry (backend, "plugin")->private, 0);
+  write_file (below, "[nonsense]\n", 0644);
+  CU_ASSERT_EQUAL (berth_config_read_below (below, config, NULL), -1);
+  berth_config_free (config);
+  berth_fs_remove_tree (AT_FDCWD, directory);
+}
+
 int
 main (void)
 {
@@ -173,6 +208,7 @@ main (void)
     { "files that are missing, no files, or other people's", test_files },
     { "random texts", test_random },
     { "the word that was probably meant", test_nearest },
+    { "a user's file goes before the system's, key by key", test_layers },
     { NULL, NULL },
   };
 

@@ -91,6 +91,35 @@ BERTH_EXPORT int berth_host_open (const struct berth_host_options *options, stru
 /* Every sandbox of it must be closed.  Backends stay loaded.  NULL is allowed. */
 BERTH_EXPORT void berth_host_close (struct berth_host *host);
 
+/* What rebuilding found; texts that do not apply are NULL. */
+enum berth_recovery_kind
+{
+  BERTH_RECOVERY_ASIDE = 1,      /* the damaged database is now called `detail` */
+  BERTH_RECOVERY_RECORDED = 2,   /* a sandbox of ours, on record again */
+  BERTH_RECOVERY_LEFT = 3,       /* not ours, or nobody can say whose: nothing was done */
+  BERTH_RECOVERY_UNREACHABLE = 4 /* a backend that could not be asked */
+};
+struct berth_recovery
+{
+  uint32_t struct_size;
+  uint32_t kind; /* enum berth_recovery_kind */
+  const char *backend;
+  const char *id;
+  const char *name;
+  const char *state;
+  const char *native_id;
+  const char *detail; /* for people */
+};
+
+/* For a state directory whose database is damaged or lost: sets it aside, begins a new one of the same
+ * installation, and records again, from their labels, the sandboxes that are ours.  Nothing is
+ * destroyed.  Private data of backends, environments and specifications are lost with it; an end
+ * that nobody knows becomes the default one from now on.  CONFLICT when the database is sound or
+ * in use. */
+BERTH_EXPORT int berth_host_rebuild (const struct berth_host_options *options,
+                                     void (*visit) (void *context, const struct berth_recovery *what), void *context,
+                                     struct berth_error *error);
+
 /* ---- sandboxes ---- */
 
 struct berth_create_options
@@ -430,6 +459,14 @@ BERTH_EXPORT int berth_backend_settings (struct berth_host *host, const char *in
 BERTH_EXPORT int berth_backend_ping (struct berth_host *host, const char *instance,
                                      void (*fact) (void *context, const char *text), void *context,
                                      struct berth_error *error);
+
+/* What is in force of the host's own settings, and where each came from: "option", "environment
+ * NAME", "FILE:LINE" of the user's or the system's berth.conf, or "default".  SECTION and KEY are
+ * those of berth.conf; an empty value says that nothing was said.  Until VISIT returns non-zero. */
+BERTH_EXPORT int berth_host_config (struct berth_host *host,
+                                    int (*visit) (void *context, const char *section, const char *key,
+                                                  const char *value, const char *origin),
+                                    void *context, struct berth_error *error);
 
 /* Where things are, for `berth doctor`: state_dir, runtime_dir, config_file (as found, or
  * ""), backend_dir, agent, owner, installation_id.  NULL for another KEY.  Lives as long as

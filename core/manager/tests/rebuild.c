@@ -1,0 +1,215 @@
+/* Records made again from labels, and installations that do not touch each other. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/manager/tests/place.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+/* ---- what rebuilding tells ---- */
+
+struct told
+{
+  unsigned int count[5]; /* by kind */
+  char detail[256];      /* of the last that was not recorded */
+};
+
+static void
+take (void *context, const struct berth_recovery *what)
+{
+  struct told *told = context;
+
+  told->count[what->kind]++;
+  if (what->kind > BERTH_RECOVERY_RECORDED)
+    snprintf (told->detail, sizeof told->detail, "%s", what->detail);
+}
+
+static int
+rebuild (const struct place *place, struct told *told, struct berth_error *error)
+{
+  struct berth_host_options options = BERTH_HOST_OPTIONS_INIT;
+  BERTH_AUTO_FREE char *config = berth_string_format ("%s/berth.conf", place->directory);
+
+  *told = (struct told) { 0 };
+  options.flags = BERTH_HOST_ALLOW_TEST_BACKENDS;
+  options.state_dir = place->state;
+  options.runtime_dir = place->runtime;
+  options.config_file = config;
+  options.owner = "me";
+  return berth_host_rebuild (&options, take, told, error);
+}
+
+static void
+close_host (struct place *place)
+{
+  berth_host_close (BERTH_STEAL_POINTER (place->host));
+}
+
+static void
+spoil (const struct place *place)
+{
+  place_write (place, "state/berth.db", "no database any more, and far from one");
+}
+
+static char *
+make (const struct place *place, const char *name, const char *label)
+{
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  struct berth_pair pair = { "team", label, 0, 0 };
+  struct berth_sandbox *sandbox = NULL;
+
+  options.name = name;
+  options.labels = &pair;
+  options.label_count = 1;
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place->host, &options, &sandbox, NULL), 0);
+  char *id = strdup (berth_sandbox_id (sandbox));
+  berth_sandbox_close (sandbox);
+  return id;
+}
+
+static void
+check_record (const struct place *place, const char *name, const char *id)
+{
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+
+  CU_ASSERT_EQUAL_FATAL (berth_store_load (place->host->store, id, BERTH_STORE_PAIRS, &record, NULL), 0);
+  CU_ASSERT_STRING_EQUAL (record.name, name);
+  CU_ASSERT_STRING_EQUAL (record.owner, "me");
+  CU_ASSERT_EQUAL (record.native_count, 1);
+  CU_ASSERT_EQUAL (record.labels.count, 1);
+  CU_ASSERT_STRING_EQUAL (record.labels.items[0].value, "blue");
+  CU_ASSERT_EQUAL (record.tier, BERTH_TIER_CONTAINER);
+  CU_ASSERT_TRUE (record.memory_bytes > 0);
+  CU_ASSERT_TRUE (record.deadline_wall_ms > 0);
+}
+
+static void
+test_rebuild (void)
+{
+  PLACE place;
+  struct told told;
+  struct berth_error error = { 0 };
+  struct berth_sandbox *sandbox = NULL;
+
+  place_make (&place, "fake");
+  place_open (&place);
+  BERTH_AUTO_FREE char *first = make (&place, "one", "blue"), *second = make (&place, "two", "blue");
+  CU_ASSERT_EQUAL (berth_sandbox_open (place.host, "two", &sandbox, NULL), 0);
+  CU_ASSERT_EQUAL (berth_sandbox_stop (sandbox, NULL, NULL), 0);
+  berth_sandbox_close (BERTH_STEAL_POINTER (sandbox));
+  close_host (&place);
+  CU_ASSERT_EQUAL (rebuild (&place, &told, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_CONFLICT, "is sound"));
+  spoil (&place);
+  CU_ASSERT_PTR_NULL (place_host (&place, "me", &error));
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_CONFIGURATION, "is damaged"));
+  CU_ASSERT_PTR_NOT_NULL (strstr (error.hint, "berth doctor --rebuild"));
+  CU_ASSERT_EQUAL (rebuild (&place, &told, &error), 0);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_ASIDE], 1);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_RECORDED], 2);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_LEFT], 0);
+  place_open (&place);
+  CU_ASSERT_EQUAL (place_records (&place), 2);
+  CU_ASSERT_EQUAL (place_sightings (&place), 2);
+  check_record (&place, "one", first);
+  CU_ASSERT_EQUAL (berth_sandbox_open (place.host, "one", &sandbox, NULL), 0);
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 4", NULL), 4);
+  berth_sandbox_cleanup (&sandbox);
+  BERTH_AUTO_RECORD struct berth_record stopped = { 0 };
+  CU_ASSERT_EQUAL (berth_store_load (place.host->store, second, 0, &stopped, NULL), 0);
+  CU_ASSERT_EQUAL (stopped.state, BERTH_RECORD_STOPPED);
+  CU_ASSERT_TRUE (stopped.left_ms > 0);
+  CU_ASSERT_EQUAL (place_sightings (&place), 1);
+}
+
+/* Half-made things are recorded too, so that somebody can remove them; a backend that cannot be
+ * asked is told. */
+static void
+die_in_create (const struct place *place, int number)
+{
+  (void) number;
+  berth_sandbox_create (place_own_host (place), NULL, &(struct berth_sandbox *) { NULL }, NULL);
+}
+
+static void
+test_half_made (void)
+{
+  PLACE place;
+  struct told told;
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_destruction outcome = { 0 };
+
+  place_make (&place, "fake");
+  place_faults (&place, "lifecycle.create.6=kill");
+  place_child (die_in_create, &place, 0);
+  place_faults (&place, "lifecycle.list_ids=fail:UNREACHABLE");
+  spoil (&place);
+  CU_ASSERT_EQUAL (rebuild (&place, &told, NULL), 0);
+  CU_ASSERT_TRUE (told.count[BERTH_RECOVERY_UNREACHABLE] >= 1);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_RECORDED], 0);
+  place_faults (&place, "");
+  spoil (&place);
+  CU_ASSERT_EQUAL (rebuild (&place, &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_RECORDED], 1);
+  place_open (&place);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, "sb-", &sandbox, NULL), 0);
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (sandbox, &outcome, NULL), 0);
+  CU_ASSERT_EQUAL (outcome.outcome, BERTH_OUTCOME_CONFIRMED);
+  berth_sandbox_close (sandbox);
+  CU_ASSERT_EQUAL (place_sightings (&place), 0);
+}
+
+/* ---- another installation with the same backend ---- */
+
+/* What is there belongs to who was here before. */
+static void
+become_another (struct place *place)
+{
+  static const char *const names[] = { "berth.db", "berth.db-wal", "berth.db-shm", "installation" };
+
+  close_host (place);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    {
+      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", place->state, names[i]);
+      unlink (path);
+    }
+  place_open (place);
+}
+
+static void
+test_foreign (void)
+{
+  PLACE place;
+  struct told told;
+
+  place_make (&place, "fake");
+  place_open (&place);
+  BERTH_AUTO_FREE char *theirs = make (&place, "theirs", "blue");
+  become_another (&place);
+  BERTH_AUTO_FREE char *ours = make (&place, "ours", "blue");
+  CU_ASSERT_EQUAL (place_sightings (&place), 2);
+  close_host (&place);
+  spoil (&place);
+  CU_ASSERT_EQUAL (rebuild (&place, &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_RECORDED], 1);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_LEFT], 1);
+  CU_ASSERT_PTR_NOT_NULL (strstr (told.detail, "another installation"));
+  place_open (&place);
+  CU_ASSERT_EQUAL (place_records (&place), 1);
+  CU_ASSERT_EQUAL (place_sightings (&place), 2);
+  check_record (&place, "ours", ours);
+}
+
+int
+main (void)
+{
+  static const struct berth_test tests[] = {
+    { "D-120 what is ours is on record again, and nothing is destroyed", test_rebuild },
+    { "D-116 half-made ones are recorded, a silent backend is told", test_half_made },
+    { "D-114 another installation's sandbox is left alone", test_foreign },
+    { NULL, NULL },
+  };
+
+  return berth_test_main ("rebuild", tests);
+}
