@@ -32,7 +32,7 @@ make_bytes (struct suite_context *suite, size_t size)
 static void
 f01 (struct suite_context *suite)
 {
-  static const size_t sizes[] = { 0, 1, 4095, 65536, 65537, 1048577, 50 * MIB };
+  static const size_t sizes[] = { 0, 1, 4095, 4096, 18000, 20000, 65536, 65537, 1048577, 50 * MIB };
   struct suite_box *box = suite_box_make (suite);
   BERTH_AUTO_FREE unsigned char *bytes = make_bytes (suite, 50 * MIB);
 
@@ -50,12 +50,16 @@ f01_inside (struct suite_context *suite)
 {
   struct suite_box *box = suite_box_make (suite);
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  SUITE_AUTO_RAN struct suite_ran back = { 0 };
   BERTH_AUTO_FREE unsigned char *bytes = make_bytes (suite, 300000);
 
   SUITE_CHECK_CODE (suite, "write", suite_write (box, FILE_PATH, bytes, 300000, NULL), 0);
   suite_argv (box, &ran, (const char *const[]) { "cat", FILE_PATH, NULL });
   SUITE_CHECK (suite, ran.out.size == 300000 && memcmp (ran.out.data, bytes, 300000) == 0, "cat prints other bytes: %s",
                suite_ran_text (&ran));
+  suite_argv (box, &back, (const char *const[]) { "cp", FILE_PATH, SUITE_WORKSPACE "/copy", NULL });
+  SUITE_CHECK_EXIT (suite, &back, 0, "cp");
+  suite_check_content (box, SUITE_WORKSPACE "/copy", bytes, 300000);
 }
 
 struct reader
@@ -403,8 +407,8 @@ f15 (struct suite_context *suite)
 }
 
 static const struct suite_clause clauses[] = {
-  { .id = "F01", .title = "what is written is read, byte for byte", .flags = SUITE_SLOW, .seconds = 60, .run = f01 },
-  { .id = "F01-inside", .title = "commands see the same bytes", .flags = SUITE_PROGRAM, .run = f01_inside },
+  { .id = "F01", .title = "what is written is read, byte for byte (D-058, D-059)", .flags = SUITE_SLOW, .seconds = 60, .run = f01 },
+  { .id = "F01-inside", .title = "commands see the same files, and files see theirs (D-065)", .flags = SUITE_PROGRAM, .run = f01_inside },
   { .id = "F02", .title = "the new content is there at once or not at all", .flags = SUITE_SLOW, .run = f02 },
   { .id = "F03", .title = "paths are literal", .run = suite_f03 },
   { .id = "F04", .title = "mode is exact", .run = f04 },
@@ -424,6 +428,11 @@ static const struct suite_clause clauses[] = {
   { .id = "F15", .title = "a relative path is the same for commands", .flags = SUITE_PROGRAM, .run = f15 },
   { .id = "F16", .title = "a data plane that does not answer is UNREACHABLE", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_f16 },
   { .id = "F16-gone", .title = "a removed sandbox is SANDBOX_NOT_FOUND", .run = suite_f16_gone },
+  { .id = "D-055", .title = "names of any kind are listed, moved and removed as they are (D-064)", .flags = SUITE_SLOW, .run = suite_d055 },
+  { .id = "D-056", .title = "an empty list means an empty directory", .flags = SUITE_PROGRAM, .run = suite_d056 },
+  { .id = "D-057", .title = "empty files are files", .run = suite_d057 },
+  { .id = "D-066", .title = "what is brought in is the sandbox user's", .flags = SUITE_PROGRAM, .run = suite_d066 },
+  { .id = "D-067", .title = "trees of any depth are removed, and exported or refused", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d067 },
   { .id = NULL },
 };
 

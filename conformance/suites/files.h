@@ -15,4 +15,11 @@ void suite_d052 (struct suite_context *suite);
 void suite_f16 (struct suite_context *suite);
 void suite_f16_gone (struct suite_context *suite);
 
+/* names.c: names and trees of any kind. */
+void suite_d055 (struct suite_context *suite);
+void suite_d056 (struct suite_context *suite);
+void suite_d057 (struct suite_context *suite);
+void suite_d066 (struct suite_context *suite);
+void suite_d067 (struct suite_context *suite);
+
 #endif

@@ -6,6 +6,7 @@
  *   memory BYTES                "ok" once all of it was written
  *   forks COUNT                 how many children it could have at once
  *   swap A B MS COUNT           exchanges two names for MS and at least COUNT times: how often
+ *   deepen NAME COUNT           makes a directory, and as many in each other below it
  *   connect ADDRESS PORT        "connected", or the error (TCP)
  *   send ADDRESS PORT           "sent", or the error (UDP)
  *   socket PATH                 makes one there
@@ -17,11 +18,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -339,6 +342,16 @@ reach (const char *text, long port, int type)
   return errno == EINPROGRESS ? finish_connect (fd) : error_name (errno);
 }
 
+static int
+deepen (const char *name, long count)
+{
+  bool made = mkdir (name, 0755) == 0 && chdir (name) == 0;
+
+  for (; made && count > 0; count--)
+    made = mkdir ("a", 0755) == 0 && chdir ("a") == 0;
+  return made ? 0 : 1;
+}
+
 int
 main (int count, char **arguments)
 {
@@ -358,6 +371,8 @@ main (int count, char **arguments)
     return fork_children (first);
   if (strcmp (what, "swap") == 0 && count > 5)
     return swap (arguments[2], arguments[3], strtol (arguments[4], NULL, 10), strtol (arguments[5], NULL, 10));
+  if (strcmp (what, "deepen") == 0)
+    return deepen (arguments[2], second);
   if (strcmp (what, "connect") == 0)
     return puts (reach (arguments[2], second, SOCK_STREAM)) < 0;
   if (strcmp (what, "socket") == 0)

@@ -93,7 +93,12 @@ operation_remove (struct operation *operation)
   if (!S_ISDIR (status.st_mode))
     result = unlinkat (target.place.directory, target.place.name, 0);
   else if (asks (operation, WIRE_FLAG_RECURSIVE))
-    result = berth_fs_remove_tree (target.place.directory, target.place.name);
+    {
+      /* It may take long: the client shall know that somebody works on it. */
+      if (conn_flush (operation->conn) < 0)
+        return CLIENT_GONE;
+      result = berth_fs_remove_tree (target.place.directory, target.place.name);
+    }
   else
     result = unlinkat (target.place.directory, target.place.name, AT_REMOVEDIR);
   if (result == 0 || (missing_ok && errno == ENOENT))

@@ -151,9 +151,14 @@ operation_list (struct operation *operation)
     return agent_fail_errno (operation->failure, errno, "cannot list %s", agent_quote (path).text);
   for (errno = 0; (entry = readdir (dir)) != NULL; errno = 0)
     {
-      if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0
-          || fstatat (fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+      if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
         continue;
+      if (fstatat (fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        {
+          if (errno == ENOENT) /* it went meanwhile */
+            continue;
+          break;
+        }
       add_entry_frame (operation, &accounts, entry->d_name, &status, fd, entry->d_name);
       if (conn_flush_some (operation->conn) < 0)
         return CLIENT_GONE;

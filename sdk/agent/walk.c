@@ -50,6 +50,9 @@ walk_entry (struct walk *walk, int directory, const char *name)
 
   if (fstatat (directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
     {
+      if (errno != ENOENT)
+        return agent_fail_errno (walk->failure, errno, "cannot look at all of the directory %s",
+                                 agent_quote (walk->relative).text);
       walk->result->changed = 1;
       return 0;
     }

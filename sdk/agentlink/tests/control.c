@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sdk/agent/wire.h"
+#include "sdk/agentlink/stream.h"
 #include "sdk/agentlink/tests/support.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
@@ -341,6 +341,33 @@ test_full_agent (void)
   agent_stop (&agent);
 }
 
+/* A removal that takes long begins with a word from the agent. */
+static void
+test_long_removal (void)
+{
+  struct agent_under_test agent;
+  struct stream stream STREAM_AUTO = STREAM_NONE;
+  struct pollfd polled = { .events = POLLIN };
+  struct wire_reader payload;
+  char command[256];
+
+  if (!agent_start (&agent, NULL))
+    return;
+  snprintf (command, sizeof command, "mkdir %s/t && cd %s/t && seq 3000 | xargs touch", agent.workspace, agent.workspace);
+  CU_ASSERT_EQUAL (system (command), 0);
+  CU_ASSERT_EQUAL (stream_open (&stream, &agent.recorded.call, &agent.handle.link, WIRE_REMOVE), 0);
+  wire_add_text (&stream.out, WIRE_TAG_PATH, in_workspace (&agent, "t"));
+  wire_add_text (&stream.out, WIRE_TAG_BENEATH, agent.workspace);
+  wire_add_number (&stream.out, WIRE_TAG_FLAGS, WIRE_FLAG_RECURSIVE);
+  CU_ASSERT_EQUAL (stream_send_request (&stream, &agent.handle.link), 0);
+  polled.fd = stream.fd;
+  CU_ASSERT_EQUAL (poll (&polled, 1, 20000), 1);
+  CU_ASSERT_EQUAL (access (in_workspace (&agent, "t"), F_OK), 0);
+  CU_ASSERT_EQUAL (stream_end (&stream, &payload), 0);
+  CU_ASSERT_NOT_EQUAL (access (in_workspace (&agent, "t"), F_OK), 0);
+  agent_stop (&agent);
+}
+
 /* ---- sources that take their time ---- */
 
 /* Nothing may be asked of the agent before there is something to send. */
@@ -424,9 +451,10 @@ static const struct berth_test tests[] = {
   { "E06 the sandbox's own environment", test_environment },
   { "L15 without the token there is no answer", test_token },
   { "L15 without a token, only peers from outside its namespace are served", test_peers },
-  { "E16 F16 a cut stream is never a result", test_cut_streams },
+  { "D-036 E16 F16 a cut stream is never a result", test_cut_streams },
   { "an agent that does as much as it can says so", test_full_agent },
-  { "E16 a silent agent is unreachable", test_silent_agent },
+  { "D-036 E16 a silent agent is unreachable", test_silent_agent },
+  { "D-067 a long removal is not taken for silence", test_long_removal },
   { "a slow source keeps no agent waiting", test_slow_source },
   { "E15 a cancelled call starts nothing", test_cancel },
   { "E16 F16 a dead agent is unreachable", test_unreachable },
