@@ -22,16 +22,34 @@ is_denied (const char *result, bool named)
   return false;
 }
 
+/* As the sandbox's user, who is root of a user namespace of its own. */
+#define ESCAPE_APART "root of its own"
+
 struct tally
 {
   unsigned int tried;
   unsigned int shown; /* with a control that got through */
 };
 
+/* What somebody has a right to who has a user namespace of his own: it is about that, or about himself. */
+static bool
+is_own (const char *name)
+{
+  static const char *const names[] = { "unshare-user", "unshare-mount", "unshare-pid", "unshare-cgroup-high", "clone-user",
+                                       "clone-mount-high", "capset", "prctl-securebits", "prctl-bounding" };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp (name, names[i]) == 0)
+      return true;
+  return false;
+}
+
 /* Each line of INSIDE against the control's. */
 static struct tally
 judge (struct suite_context *suite, const char *user, const char *inside, const char *outside, bool named)
 {
+  bool apart = strcmp (user, ESCAPE_APART) == 0;
+
   BERTH_AUTO_FREE char *copy = strdup (inside);
   struct tally tally = { 0, 0 };
   char *next = copy;
@@ -44,6 +62,8 @@ judge (struct suite_context *suite, const char *user, const char *inside, const 
       if (result == NULL)
         continue;
       *result++ = '\0';
+      if (apart && is_own (line))
+        continue;
       suite_tool_result (outside, line, control, sizeof control);
       tally.tried++;
       tally.shown += control[0] != '\0' && strcmp (control, "unknown") != 0 && !is_denied (control, named);
@@ -59,9 +79,12 @@ try_list (struct suite_box *box, const char *user, const char *list, const char 
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };
   struct tally tally;
 
+  bool apart = strcmp (user, ESCAPE_APART) == 0;
+
   suite_run (box,
-             &(struct suite_command) { .arguments = (const char *const[]) { ESCAPE_INSIDE, list, target, NULL },
-                                       .user = user,
+             &(struct suite_command) { .arguments = apart ? (const char *const[]) { ESCAPE_INSIDE, "own", list, target, NULL }
+                                                          : (const char *const[]) { ESCAPE_INSIDE, list, target, NULL },
+                                       .user = apart ? "sandbox" : user,
                                        .timeout_ms = 60000 },
              &ran);
   SUITE_CHECK_EXIT (suite, &ran, 0, list);
@@ -132,5 +155,59 @@ escape_processes (struct suite_context *suite)
         try_list (box, "root", at->list, "1", outside, true);
       if (has_root && at->other_by_root)
         try_list (box, "root", at->list, NULL, outside, true);
+    }
+}
+
+static const char own_identity[] = "unshare -Ur id -u";
+
+/* A sandbox whose workload may make user namespaces, or the end of the clause. */
+static struct suite_box *
+open_box (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_new (suite);
+  struct suite_plan plan;
+  uint32_t code;
+
+  suite_plan_init (&plan, box);
+  plan.spec.asks |= BERTH_SPEC_USER_NAMESPACES;
+  plan.spec.must |= BERTH_SPEC_USER_NAMESPACES;
+  code = suite_box_validate (box, &plan.spec, NULL);
+  if (code == BERTH_E_CAPABILITY_NOT_SUPPORTED || code == BERTH_E_CONFIGURATION)
+    suite_not_applicable (suite, "%s", box->error.message);
+  SUITE_REQUIRE (suite, suite_box_create (box, &plan.spec) == 0, "create: %s", box->error.message);
+  SUITE_CHECK (suite, (box->effective.enforced & BERTH_SPEC_USER_NAMESPACES) != 0, "it is not told that user namespaces are allowed");
+  SUITE_CHECK (suite, (box->effective.posture & BERTH_POSTURE_NO_CAPABILITIES) == 0,
+               "nobody is said to have capabilities, and anybody can");
+  return box;
+}
+
+void
+escape_own_namespace (struct suite_context *suite)
+{
+  struct suite_box *closed = escape_box (suite);
+  struct suite_box *box = open_box (suite);
+  SUITE_AUTO_RAN struct suite_ran refused = { 0 };
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+  SUITE_CHECK (suite, (closed->effective.enforced & BERTH_SPEC_USER_NAMESPACES) == 0, "nobody asked for user namespaces");
+  suite_sh (closed, &refused, 0, own_identity);
+  SUITE_CHECK_PRINTED (suite, &refused, "", "a user namespace that nobody allowed");
+  suite_sh (box, &ran, 0, own_identity);
+  SUITE_CHECK_PRINTED (suite, &ran, "0\n", own_identity);
+  suite_program_install (box, ESCAPE_PROBER, ESCAPE_INSIDE);
+  for (size_t i = 0; i < 2; i++)
+    {
+      const char *list = i == 0 ? "calls" : "paths";
+      BERTH_AUTO_FREE char *outside = suite_program_outside (suite, ESCAPE_PROBER, (const char *const[]) { "outside", list, NULL });
+
+      try_list (box, ESCAPE_APART, list, NULL, outside, i == 1);
+    }
+  for (size_t i = 0; i < sizeof at_processes / sizeof *at_processes; i++)
+    {
+      const struct at_process *at = &at_processes[i];
+      BERTH_AUTO_FREE char *outside = suite_program_outside (suite, ESCAPE_PROBER, (const char *const[]) { "outside", at->list, NULL });
+
+      if (at->first_by_one)
+        try_list (box, ESCAPE_APART, at->list, "1", outside, true);
     }
 }

@@ -16,6 +16,7 @@ bool escape_has_root (struct suite_box *box);
 void escape_calls (struct suite_context *suite);
 void escape_paths (struct suite_context *suite);
 void escape_processes (struct suite_context *suite);
+void escape_own_namespace (struct suite_context *suite);
 
 /* around.c: what takes more than one step. */
 void escape_sockets (struct suite_context *suite);

@@ -11,6 +11,7 @@
  *
  * With "outside" as the first argument it is the control: each attempt is made in mount, uts and
  * ipc namespaces of its own, so that nothing happens to the machine, and PID is a process of ours.
+ * With "own" as the first argument a user namespace of its own is entered before.
  * RESULT is "ok" or an error's name. */
 #include "conformance/escape/prober.h"
 
@@ -51,6 +52,27 @@ go_apart (void)
 {
   if (unshare (CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     _exit (255);
+}
+
+static bool
+write_text (const char *path, const char *text)
+{
+  int fd = open (path, O_WRONLY | O_CLOEXEC);
+  bool written = fd >= 0 && write (fd, text, strlen (text)) == (ssize_t) strlen (text);
+
+  if (fd >= 0)
+    close (fd);
+  return written;
+}
+
+/* As uid 0 of it. */
+static bool
+enter_own_namespace (void)
+{
+  char map[48];
+
+  snprintf (map, sizeof map, "0 %d 1", (int) geteuid ());
+  return unshare (CLONE_NEWUSER) == 0 && write_text ("/proc/self/uid_map", map) && geteuid () == 0;
 }
 
 static void
@@ -237,10 +259,14 @@ int
 main (int count, char **arguments)
 {
   bool outside = count > 1 && strcmp (arguments[1], "outside") == 0;
-  const char *what = count > 1 + outside ? arguments[1 + outside] : "";
-  const char *first = count > 2 + outside ? arguments[2 + outside] : NULL;
-  const char *second = count > 3 + outside ? arguments[3 + outside] : NULL;
+  bool own = count > 1 && strcmp (arguments[1], "own") == 0;
+  int at = 1 + (outside || own);
+  const char *what = count > at ? arguments[at] : "";
+  const char *first = count > at + 1 ? arguments[at + 1] : NULL;
+  const char *second = count > at + 2 ? arguments[at + 2] : NULL;
 
+  if (own && !enter_own_namespace ())
+    return 3;
   if (strcmp (what, "calls") == 0)
     return try_all (attempts_calls, 0, outside);
   if (strcmp (what, "paths") == 0)

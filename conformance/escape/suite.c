@@ -30,6 +30,8 @@ static const struct suite_clause clauses[] = {
   { "X04", "a root inside that kills everything harms nobody else", 0, SUITE_PROGRAM, 90, escape_massacre },
   { "X05", "set-user-id files of the workspace are inert", 0, SUITE_PROGRAM, 60, escape_setuid },
   { "X06", "no call of the host's leaves a descriptor", 0, SUITE_PROGRAM, 90, escape_host_descriptors },
+  { "X07", "E18 user namespaces are refused unless asked for, and then gain nothing outside of them", 0, SUITE_PROGRAM, 60,
+    escape_own_namespace },
   { "D-053", "names that become links while an operation looks lead nowhere", 0, SUITE_PROGRAM | SUITE_SLOW, 600, escape_races },
   { "D-143", "sockets of the host's, named or abstract, do not answer", 0, SUITE_PROGRAM, 60, escape_sockets },
   { "D-166", "the host's program is not reached by /proc/PID/exe", 0, SUITE_PROGRAM | SUITE_SLOW, 600, escape_program },

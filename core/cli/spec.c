@@ -81,6 +81,7 @@ read_limits (const struct cli_line *line, struct berth_create_options *create)
   create->ttl_ms = cli_number (line, CLI_TTL, BERTH_UNSET);
   create->best_effort = berth_string_equal (cli_text (line, CLI_LIMITS), "best-effort");
   create->forbid_root = cli_given (line, CLI_NO_ROOT);
+  create->user_namespaces = cli_given (line, CLI_ALLOW_USER_NAMESPACES);
 }
 
 int

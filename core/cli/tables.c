@@ -41,6 +41,8 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_LIMITS] = CHOICE ("limits", "strict|best-effort", "whether limits that cannot be enforced are refused (strict, the default)"),
   [CLI_NET] = CHOICE ("net", "deny|allow", "network access (deny is the default)"),
   [CLI_NO_ROOT] = FLAG ("no-root", 0, "let no command run as root, of the sandbox either"),
+  [CLI_ALLOW_USER_NAMESPACES]
+  = FLAG ("allow-user-namespaces", 0, "let programs inside make user namespaces, which protects the machine less"),
   [CLI_REQUEST_ID] = TEXT ("request-id", 0, "KEY", "the same key gives the same sandbox again"),
   [CLI_QUIET] = FLAG ("quiet", 'q', "print only what is asked for: ids, no remarks"),
   [CLI_ALL_OWNERS] = FLAG ("all-owners", 'A', "other owners' sandboxes too"),
@@ -66,7 +68,7 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
    | CLI_BIT (CLI_CPUS) | CLI_BIT (CLI_PIDS) | CLI_BIT (CLI_DISK) | CLI_BIT (CLI_TMP) | CLI_BIT (CLI_OPEN_FILES)     \
    | CLI_BIT (CLI_TTL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_IMAGE)        \
    | CLI_BIT (CLI_ISOLATION) | CLI_BIT (CLI_LIMITS) | CLI_BIT (CLI_NET) | CLI_BIT (CLI_NO_ROOT)   \
-   | CLI_BIT (CLI_QUIET))
+   | CLI_BIT (CLI_ALLOW_USER_NAMESPACES) | CLI_BIT (CLI_QUIET))
 #define EXECUTION                                                                                 \
   (CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_WORKDIR) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_TIMEOUT)   \
    | CLI_BIT (CLI_MAX_OUTPUT) | CLI_BIT (CLI_QUIET))

@@ -168,6 +168,8 @@ set_words (struct berth_wish *wish)
     bits |= BERTH_SPEC_FORBID_ROOT;
   if (options->owned != 0)
     bits |= BERTH_SPEC_OWNED;
+  if (options->user_namespaces != 0)
+    bits |= BERTH_SPEC_USER_NAMESPACES;
   spec->environment = options->environment;
   spec->asks |= bits;
   spec->must |= bits;

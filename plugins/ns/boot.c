@@ -214,7 +214,10 @@ int
 ns_boot (struct ns_boot *boot)
 {
   if (mount_disk (boot) < 0 || make_cgroup (boot) < 0 || make_environment (boot) < 0 || make_socket (boot) < 0
-      || (boot->seccomp = ns_seccomp_open (boot->call, boot->state)) < 0 || start_agent (boot) < 0)
+      || (boot->seccomp = ns_seccomp_open (boot->call, boot->state,
+                                           boot->meta.limits.enforced & BERTH_SPEC_USER_NAMESPACES))
+             < 0
+      || start_agent (boot) < 0)
     return -1;
   /* From here on the agent alone holds it, so that its death is seen at once. */
   close (boot->listen);

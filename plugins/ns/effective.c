@@ -1,4 +1,5 @@
 /* effective.c - what a specification gets here, or why it is refused. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -13,7 +14,8 @@
   (BERTH_SPEC_IMAGE | BERTH_SPEC_ENVIRONMENT | BERTH_SPEC_METADATA | BERTH_SPEC_USER | BERTH_SPEC_CPU \
    | BERTH_SPEC_MEMORY | BERTH_SPEC_PIDS | BERTH_SPEC_DISK | BERTH_SPEC_TMP | BERTH_SPEC_OPEN_FILES \
    | BERTH_SPEC_NETWORK | BERTH_SPEC_TTL | BERTH_SPEC_TIER | BERTH_SPEC_READ_ONLY_ROOT              \
-   | BERTH_SPEC_FILE_SIZE | BERTH_SPEC_SHM | BERTH_SPEC_FORBID_ROOT | BERTH_SPEC_OWNED)
+   | BERTH_SPEC_FILE_SIZE | BERTH_SPEC_SHM | BERTH_SPEC_FORBID_ROOT | BERTH_SPEC_OWNED     \
+   | BERTH_SPEC_USER_NAMESPACES)
 #define CGROUP_SPEC (BERTH_SPEC_CPU | BERTH_SPEC_MEMORY | BERTH_SPEC_PIDS)
 
 #define MIB (UINT64_C (1) << 20)
@@ -128,6 +130,12 @@ refuse_unenforced (struct berth_call *call, uint64_t missing)
     { BERTH_SPEC_PIDS, "pids", "mount the pids controller of cgroup v1 or v2" },
   };
 
+  if (missing & BERTH_SPEC_USER_NAMESPACES)
+    {
+      call->services->fail (call, BERTH_E_CONFIGURATION, "this machine lets no program without privileges make user namespaces");
+      call->services->hint (call, "set kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0, where they exist");
+      return -1;
+    }
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
     if (missing & limits[i].bit)
       {
@@ -151,6 +159,23 @@ processes_are_counted (void)
 
   return ns_is_ordinary_user () && uname (&machine) == 0 && sscanf (machine.release, "%u.%u", &major, &minor) == 2
          && (major > 5 || (major == 5 && minor >= 14));
+}
+
+static bool
+setting_is (const char *path, char value)
+{
+  BERTH_AUTO_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+  char first;
+
+  return fd >= 0 && read (fd, &first, 1) == 1 && first == value;
+}
+
+/* What keeps a workload, which has no privileges, from user namespaces whatever its filter says. */
+static bool
+user_namespaces_are_possible (void)
+{
+  return !setting_is ("/proc/sys/kernel/unprivileged_userns_clone", '0')
+         && !setting_is ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1');
 }
 
 /* Of the limits that a cgroup gives, those that can be had. */
@@ -210,6 +235,8 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, b
     limits->enforced |= BERTH_SPEC_DISK;
   if (!(asks & BERTH_SPEC_FILE_SIZE))
     limits->enforced &= ~BERTH_SPEC_FILE_SIZE;
+  if (!(asks & BERTH_SPEC_USER_NAMESPACES) || !user_namespaces_are_possible ())
+    limits->enforced &= ~BERTH_SPEC_USER_NAMESPACES;
   limits->enforced |= limits_there (hierarchies);
   limits->capabilities = NS_CAPABILITIES;
   if (!ns_hierarchies_freeze (hierarchies))
@@ -217,6 +244,9 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, b
   if (!can_restart (spec))
     limits->capabilities &= ~BERTH_CAP_RESTART;
   limits->posture = BERTH_POSTURE_ALL & ~(single ? BERTH_POSTURE_SEPARATE_USERS : 0);
+  /* Who makes a user namespace has all of them there. */
+  if (limits->enforced & BERTH_SPEC_USER_NAMESPACES)
+    limits->posture &= ~BERTH_POSTURE_NO_CAPABILITIES;
   return refuse_unenforced (call, asks & spec->must & ~limits->enforced);
 }
 

@@ -275,7 +275,7 @@ int ns_meta_agent (const struct ns_meta *meta);
 
 /* ---- seccomp.c ---- */
 /* A descriptor to read the filter from; -1 after fail. */
-int ns_seccomp_open (struct berth_call *call, const struct berth_state *state);
+int ns_seccomp_open (struct berth_call *call, const struct berth_state *state, bool user_namespaces);
 
 /* ---- handle.c ---- */
 struct berth_handle

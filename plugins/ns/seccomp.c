@@ -146,15 +146,19 @@ emit_guard (struct berth_buffer *out, const struct ns_syscall_guard *guard, uint
 }
 
 static int
-emit_guards (const struct library *library, struct berth_buffer *out)
+emit_guards (const struct library *library, bool user_namespaces, struct berth_buffer *out)
 {
   BERTH_AUTO_BUFFER struct berth_buffer guards = { 0 };
 
   for (const struct ns_syscall_guard *guard = ns_syscall_guards; guard->name != NULL; guard++)
     {
+      struct ns_syscall_guard used = *guard;
       int number = library->resolve_name (guard->name);
+
+      if (user_namespaces && guard->open_value != 0)
+        used.values[0] = guard->open_value;
       if (number >= 0)
-        emit_guard (&guards, guard, (uint32_t) number);
+        emit_guard (&guards, &used, (uint32_t) number);
     }
   /* Of another architecture the numbers mean other calls; what follows refuses them all. */
   emit_load (out, offsetof (struct seccomp_data, arch));
@@ -188,7 +192,7 @@ add_rules (const struct library *library, scmp_filter_ctx filter)
 }
 
 static int
-compile (struct berth_buffer *out)
+compile (bool user_namespaces, struct berth_buffer *out)
 {
   BERTH_CLEANUP (close_library) struct library library = { 0 };
   BERTH_AUTO_FD int fd = memfd_create ("filter", MFD_CLOEXEC);
@@ -216,7 +220,7 @@ compile (struct berth_buffer *out)
       errno = -result;
       return -1;
     }
-  if (lseek (fd, 0, SEEK_SET) < 0 || emit_guards (&library, out) < 0)
+  if (lseek (fd, 0, SEEK_SET) < 0 || emit_guards (&library, user_namespaces, out) < 0)
     return -1;
   return berth_fd_read_all (fd, out, FILTER_MAXIMUM);
 }
@@ -231,7 +235,7 @@ hash_text (uint64_t seed, const char *text)
 
 /* Changes with the lists, the version of Berth and the library. */
 static char *
-cache_path (const struct berth_state *state)
+cache_path (const struct berth_state *state, bool user_namespaces)
 {
   uint64_t hash = hash_text (NS_HASH_SEED, PACKAGE_VERSION " " LIBSECCOMP_SONAME);
 
@@ -243,7 +247,8 @@ cache_path (const struct berth_state *state)
     hash = ns_hash (hash_text (hash, refusal->name), &refusal->error, sizeof refusal->error);
   for (const struct ns_syscall_guard *guard = ns_syscall_guards; guard->name != NULL; guard++)
     hash = ns_hash (hash_text (hash, guard->name), &guard->error, sizeof *guard - offsetof (struct ns_syscall_guard, error));
-  return berth_string_format ("%s/seccomp-%016llx", state->cache, (unsigned long long) hash);
+  return berth_string_format ("%s/seccomp-%016llx%s", state->cache, (unsigned long long) hash,
+                              user_namespaces ? "-user-namespaces" : "");
 }
 
 /* A file that is not whole counts as none. */
@@ -275,9 +280,9 @@ write_cache (const char *path, const struct berth_buffer *filter)
 }
 
 int
-ns_seccomp_open (struct berth_call *call, const struct berth_state *state)
+ns_seccomp_open (struct berth_call *call, const struct berth_state *state, bool user_namespaces)
 {
-  BERTH_AUTO_FREE char *path = cache_path (state);
+  BERTH_AUTO_FREE char *path = cache_path (state, user_namespaces);
   BERTH_AUTO_BUFFER struct berth_buffer filter = { 0 };
   BERTH_AUTO_FD int fd = memfd_create ("berth-filter", MFD_CLOEXEC);
 
@@ -286,7 +291,7 @@ ns_seccomp_open (struct berth_call *call, const struct berth_state *state)
   if (read_cache (path, &filter) < 0)
     {
       berth_buffer_clear (&filter);
-      if (compile (&filter) < 0)
+      if (compile (user_namespaces, &filter) < 0)
         {
           call->services->fail (call, BERTH_E_CONFIGURATION, "cannot compile the seccomp filter: %m");
           call->services->hint (call, "install " LIBSECCOMP_SONAME);

@@ -68,6 +68,10 @@ const char *const ns_syscalls_allowed[] = {
   (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 #define NEW_TIME_NAMESPACE 0x80 /* of unshare; in clone these bits are the exit signal */
 
+/* Where the workload may make user namespaces: what it could do in one of these with all capabilities
+ * is more of the kernel than the rest of the filter keeps away. */
+#define NEVER_NEW_NAMESPACES CLONE_NEWNET
+
 #ifdef __s390x__
 #define CLONE_FLAGS_ARGUMENT 1
 #else
@@ -79,8 +83,10 @@ const char *const ns_syscalls_allowed[] = {
   { .name = (call), .error = EPERM, .kind = NS_GUARD_VALUES, .argument = (which), .count = 1, .values = { 1 } }
 
 const struct ns_syscall_guard ns_syscall_guards[] = {
-  { "clone", EPERM, NS_GUARD_BITS, .argument = CLONE_FLAGS_ARGUMENT, .count = 1, .values = { NEW_NAMESPACES } },
-  { "unshare", EPERM, NS_GUARD_BITS, .argument = 0, .count = 1, .values = { NEW_NAMESPACES | NEW_TIME_NAMESPACE } },
+  { "clone", EPERM, NS_GUARD_BITS, .argument = CLONE_FLAGS_ARGUMENT, .count = 1, .values = { NEW_NAMESPACES },
+    .open_value = NEVER_NEW_NAMESPACES },
+  { "unshare", EPERM, NS_GUARD_BITS, .argument = 0, .count = 1, .values = { NEW_NAMESPACES | NEW_TIME_NAMESPACE },
+    .open_value = NEVER_NEW_NAMESPACES | NEW_TIME_NAMESPACE },
   /* Linux, another uname (2.6, 32 bits), without address randomisation; and the question. */
   { "personality", EPERM, NS_GUARD_OTHERS, .argument = 0, .count = 6,
     .values = { 0x0, 0x8, 0x20000, 0x20008, 0x40000, 0xffffffff } },

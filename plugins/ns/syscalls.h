@@ -31,6 +31,7 @@ struct ns_syscall_guard
   uint32_t when_value;
   uint32_t count;
   uint32_t values[6];
+  uint32_t open_value; /* the first of them where the workload may make user namespaces; 0: the same */
 };
 
 /* Each list ends with NULL or a NULL name. */

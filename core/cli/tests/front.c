@@ -167,6 +167,29 @@ test_workdir_and_user (void)
   CU_ASSERT_EQUAL (result.out.size, 0);
 }
 
+#ifdef EXECUTES
+static void
+test_user_namespaces (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  AUTO_RESULT struct process_result id = { 0 };
+
+  berth (&result, "run", "unshare", "-Ur", "id", "-u");
+  EXPECT_STATUS (result, 1);
+  EXPECT_IN (result.err, "not permitted");
+  berth (&id, "create", "--allow-user-namespaces");
+  CU_ASSERT_FATAL (id.status == 0 && id.out.size > 0);
+  id.out.data[id.out.size - 1] = '\0';
+  berth (&result, "exec", id.out.data, "unshare", "-Ur", "id", "-u");
+  EXPECT_TEXT (result.out, "0\n");
+  berth (&result, "inspect", id.out.data);
+  EXPECT_IN (result.out, "programs may make user namespaces");
+  CU_ASSERT_PTR_NULL (strstr (berth_buffer_string (&result.out), "no_capabilities"));
+  berth (&result, "rm", id.out.data);
+  EXPECT_STATUS (result, 0);
+}
+#endif
+
 static void
 test_run_json (void)
 {
@@ -632,6 +655,9 @@ main (void)
     { "a stream is not cut, a limit cuts exactly", test_long_output },
     { "environment and its files", test_environment },
     { "workdir and user", test_workdir_and_user },
+#ifdef EXECUTES
+    { "E18 user namespaces inside are there when asked for", test_user_namespaces },
+#endif
     { "run --json", test_run_json },
     { "names and prefixes of ids", test_names_and_prefixes },
     { "ls", test_ls },

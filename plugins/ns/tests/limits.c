@@ -315,7 +315,7 @@ what_cannot_be_had_is_refused (void)
   spec.pids = 1;
   expect_refusal (&host, &spec, BERTH_E_CONFIGURATION, "pids is 1");
   const uint64_t unknown[] = { BERTH_SPEC_GPU, BERTH_SPEC_VOLUME, BERTH_SPEC_PORTS, BERTH_SPEC_ENTRYPOINT,
-                               BERTH_SPEC_USER_NAMESPACES, BERTH_ASKS_HARNESS };
+                               BERTH_ASKS_HARNESS };
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
     {
       spec = guest_spec ();

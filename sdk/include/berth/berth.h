@@ -147,7 +147,7 @@ struct berth_create_options
   uint32_t owned;        /* 1: ends within seconds when this process goes away or closes the handle */
   uint32_t forbid_root;  /* 1: no command runs as uid 0 */
   uint32_t best_effort;  /* 1: limits that cannot be enforced are left out and shown, not refused */
-  uint32_t reserved;
+  uint32_t user_namespaces; /* 1: the workload may make user namespaces, which protects less */
   struct berth_cancel *cancel;
   /* Progress of long work; TOTAL 0: not known.  NULL: none. */
   void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
