@@ -21,7 +21,7 @@ ns_boot_begin (struct ns_boot *boot, struct berth_call *call, struct berth_state
     .state = state,
     .id = id,
     .cgroup = { .into = -1 },
-    .launched = { .pidfd = -1, .between = -1, .status = -1, .go = -1, .errors = -1 },
+    .launched = { .pidfd = -1, .status = -1, .go = -1, .errors = -1 },
     .users = { .space = -1 },
     .box = -1,
     .disk = -1,

@@ -211,23 +211,6 @@ follow_plan (const struct ns_child *child)
 
 /* ---- the two processes ---- */
 
-/* Dispositions come with the clone: a handler of the host's must not run here, and what it
- * ignores would stay ignored. */
-static void
-forget_signals (void)
-{
-  const struct
-  {
-    void *handler; /* SIG_DFL */
-    unsigned long flags;
-    void *restorer;
-    uint64_t mask;
-  } fallback = { 0 };
-
-  for (int number = 1; number < NSIG; number++)
-    syscall (SYS_rt_sigaction, number, &fallback, NULL, sizeof fallback.mask);
-}
-
 static void
 close_others (const struct ns_child *child)
 {
@@ -292,13 +275,13 @@ place_descriptors (const struct ns_child *child)
 }
 
 _Noreturn static void
-first_process (const struct ns_child *child, const int *mapped)
+first_process (const struct ns_child *child)
 {
   char *const environment[] = { NULL };
   const uint64_t none = 0;
 
-  close_file (mapped[1]);
-  wait_for_byte (mapped[0]);
+  close_others (child);
+  wait_for_byte (child->mapped[0]);
   if (!child->single)
     become_root (child);
   umask (0);
@@ -340,9 +323,13 @@ write_of_process (const struct ns_child *child, long pid, const char *name, cons
   size_t size = strlen (text);
   int fd = open_of_process (pid, name);
 
-  if (fd < 0 || write_bytes (fd, text, size) != (long) size)
+  bool written = fd >= 0 && write_bytes (fd, text, size) == (long) size;
+  int reason = errno;
+  if (fd >= 0)
+    close_file (fd);
+  errno = reason;
+  if (!written)
     give_up (child, -NS_STAGE_MAP);
-  close_file (fd);
 }
 
 static void
@@ -397,35 +384,47 @@ ns_child_hold (pid_t parent)
     syscall (SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
 
-void
-ns_child_run (const struct ns_child *child)
+/* Handlers of the host's are forgotten with the clone; what the host ignores, the agent forgets. */
+static long
+clone_first (const struct ns_child *child, int *pidfd)
 {
-  struct clone_args arguments = { .flags = NAMESPACES, .exit_signal = SIGCHLD };
-  int mapped[2];
+  struct clone_args arguments = {
+    .flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+    .pidfd = (uint64_t) (uintptr_t) pidfd,
+    .exit_signal = SIGCHLD,
+  };
 
-  forget_signals ();
-  close_others (child);
-  forget_oom_score ();
-  join_cgroups (child);
   if (child->into >= 0)
     {
       arguments.flags |= CLONE_INTO_CGROUP;
       arguments.cgroup = (uint64_t) child->into;
     }
-  if (fchdir (child->box) < 0 || syscall (SYS_pipe2, mapped, O_CLOEXEC) < 0)
+  return syscall (SYS_clone3, &arguments, sizeof arguments);
+}
+
+/* Whatever it opens is the host's as well, and must be closed however it ends; the first process is
+ * a copy in every respect, so that nothing that happens to it happens to the host. */
+int
+ns_child_run (void *context)
+{
+  const struct ns_child *child = context;
+  int pidfd = -1;
+
+  forget_oom_score ();
+  join_cgroups (child);
+  if (fchdir (child->box) < 0)
     give_up (child, -NS_STAGE_CLONE);
   if (child->space >= 0)
     enter_space (child);
-  long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
+  long pid = clone_first (child, &pidfd);
   if (pid < 0)
     give_up (child, -NS_STAGE_CLONE);
   if (pid == 0)
-    first_process (child, mapped);
+    first_process (child);
+  tell (child, NS_NEWS_HELD, pidfd, 0);
   tell (child, NS_NEWS_STARTED, (int32_t) pid, 0);
   map_ids (child, pid);
-  if (write_bytes (mapped[1], "m", 1) != 1)
+  if (write_bytes (child->mapped[1], "m", 1) != 1)
     give_up (child, -NS_STAGE_MAP);
-  /* While this process lives, the pid cannot become another's. */
-  wait_for (child->release);
   leave (0);
 }

@@ -1,8 +1,10 @@
 /* launch.c - the parent's side of starting a sandbox.
  *
  * The sandbox's first process is the child of a process in between that ends at once, so that it
- * survives the host and never shows up among the host's children.  It waits until it
- * is written down, so that a host that dies leaves either nothing or something that is recorded. */
+ * survives the host and never shows up among the host's children.  The one in between works in the
+ * host's memory while its thread waits, as after vfork: copying that memory would cost more than all
+ * it does.  The first process waits until it is written down, so that a host that dies leaves either
+ * nothing or something that is recorded. */
 #include "plugins/ns/launch.h"
 
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +32,21 @@
 
 #define LOWEST_FD 16 /* above every place that place_descriptors fills */
 #define POLL_MS 100
+#define STACK_SIZE 32768
+
+/* A sanitizer keeps books of the memory, which another process must not write. */
+#if defined __has_feature
+#define HAS_SANITIZER (__has_feature (address_sanitizer) || __has_feature (thread_sanitizer))
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define HAS_SANITIZER 1
+#else
+#define HAS_SANITIZER 0
+#endif
+#if HAS_SANITIZER
+#define SHARED CLONE_FILES
+#else
+#define SHARED (CLONE_FILES | CLONE_VM | CLONE_VFORK)
+#endif
 
 /* ---- the agent's file ---- */
 
@@ -100,7 +118,7 @@ add_keep (struct ns_child *child, int *fd)
 static int
 raise_descriptors (struct ns_child *child)
 {
-  int *const fds[] = { &child->box,    &child->workspace, &child->status, &child->release, &child->go,     &child->agent,
+  int *const fds[] = { &child->box,    &child->workspace, &child->status, &child->mapped[0], &child->go, &child->agent,
                        &child->space,  &child->into,   &child->fds[0], &child->fds[2],  &child->fds[3], &child->fds[4],
                        &child->fds[5] };
 
@@ -137,28 +155,27 @@ ns_launched_kill (const struct ns_launched *launched)
     syscall (SYS_pidfd_send_signal, launched->pidfd, SIGKILL, NULL, 0);
 }
 
-static void
-reap (int pidfd)
-{
-  siginfo_t info;
-
-  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-    ;
-}
-
 void
 ns_launched_close (struct ns_launched *launched)
 {
   close_fd (&launched->go);
-  if (launched->between >= 0)
-    reap (launched->between);
-  close_fd (&launched->between);
   close_fd (&launched->pidfd);
   close_fd (&launched->status);
   close_fd (&launched->errors);
 }
 
 /* ---- news ---- */
+
+static int
+fail_if_over (struct berth_call *call)
+{
+  uint32_t code = call->services->cancelled (call);
+
+  if (code == 0)
+    return 0;
+  return call->services->fail (call, code, code == BERTH_E_TIMEOUT ? "the deadline passed while the sandbox was made"
+                                                                  : "cancelled while the sandbox was made");
+}
 
 /* 0 when FD can be read or has ended, -1 after fail. */
 static int
@@ -168,10 +185,8 @@ wait_for (struct berth_call *call, int fd)
 
   for (;;)
     {
-      uint32_t code = call->services->cancelled (call);
-      if (code != 0)
-        return call->services->fail (call, code, code == BERTH_E_TIMEOUT ? "the deadline passed while the sandbox was made"
-                                                                        : "cancelled while the sandbox was made");
+      if (fail_if_over (call) < 0)
+        return -1;
       if (poll (fds, fds[1].fd >= 0 ? 2 : 1, POLL_MS) > 0 && fds[0].revents != 0)
         return 0;
     }
@@ -197,6 +212,15 @@ fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_
   return -1;
 }
 
+/* Whether there is NEWS already. */
+static bool
+has_news (int status, struct ns_news *news)
+{
+  struct pollfd poll_fd = { .fd = status, .events = POLLIN };
+
+  return poll (&poll_fd, 1, 0) == 1 && read (status, news, sizeof *news) == (ssize_t) sizeof *news;
+}
+
 /* 1 with the NEWS, 0 at the end, -1 after fail. */
 static int
 next_news (struct berth_call *call, int status, struct ns_news *news)
@@ -209,46 +233,47 @@ next_news (struct berth_call *call, int status, struct ns_news *news)
 
 /* ---- launching ---- */
 
-/* Takes hold of the first process. */
+/* Takes hold of the first process.  The one in between has ended: what it had to say is there. */
 static int
 adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out)
 {
   struct ns_news news;
-  int got = next_news (call, out->status, &news);
+  struct pollfd ended = { .events = POLLIN };
+  bool told;
 
-  if (got < 0)
-    return -1;
-  if (got == 0)
+  while ((told = has_news (out->status, &news)) && news.what == NS_NEWS_HELD)
+    out->pidfd = news.value;
+  if (!told)
     return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died before it began");
   if (news.what == NS_NEWS_FAILED)
     return fail_step (call, launch->plan, &news);
   out->pid = news.value;
   out->start = berth_process_start (out->pid);
-  out->pidfd = berth_process_open (out->pid, out->start);
-  if (out->pidfd >= 0)
-    return 0;
-  int reason = errno;
+  ended.fd = out->pidfd;
+  /* Asked after its start was read, so that both speak of one process. */
+  if (out->start != 0 && poll (&ended, 1, 0) == 0)
+    return fail_if_over (call);
   /* It died as quickly as that, but not without saying why. */
-  got = next_news (call, out->status, &news);
+  int got = next_news (call, out->status, &news);
   if (got > 0 && news.what == NS_NEWS_FAILED)
     return fail_step (call, launch->plan, &news);
-  errno = reason;
-  return got < 0 ? -1 : call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died: %m");
+  return got < 0 ? -1 : call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died");
 }
 
-/* Clones the process in between; signals are blocked, so that no handler of the host's runs in it. */
+/* Runs the process in between to its end; signals are blocked, so that no handler of the host's runs
+ * in it. */
 static int
-clone_child (const struct ns_child *child, int *pidfd)
+run_child (struct ns_child *child)
 {
-  struct clone_args arguments = { .flags = CLONE_PIDFD, .pidfd = (uint64_t) (uintptr_t) pidfd };
+  _Alignas (16) char stack[STACK_SIZE];
   sigset_t all, before;
 
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
-  long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
-  if (pid == 0)
-    ns_child_run (child);
+  int pid = clone (ns_child_run, stack + sizeof stack, SHARED, child);
   int reason = errno;
+  while (pid > 0 && waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
+    ;
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   errno = reason;
   return pid < 0 ? -1 : 0;
@@ -256,7 +281,7 @@ clone_child (const struct ns_child *child, int *pidfd)
 
 struct pipes
 {
-  int status[2], release[2], go[2];
+  int status[2], mapped[2], go[2];
 };
 
 static void
@@ -265,7 +290,7 @@ close_pipes (struct pipes *pipes)
   for (int i = 0; i < 2; i++)
     {
       close_fd (&pipes->status[i]);
-      close_fd (&pipes->release[i]);
+      close_fd (&pipes->mapped[i]);
       close_fd (&pipes->go[i]);
     }
 }
@@ -296,7 +321,7 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .into = launch->cgroup->into,
     .workspace = launch->workspace,
     .status = pipes->status[1],
-    .release = pipes->release[0],
+    .mapped = { pipes->mapped[0], pipes->mapped[1] },
     .go = pipes->go[0],
     .agent = agent,
     .space = launch->users->space,
@@ -320,12 +345,12 @@ ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_la
   if (agent < 0)
     return -1;
   out->errors = memfd_create ("berth-agent-errors", MFD_CLOEXEC);
-  if (null < 0 || out->errors < 0 || pipe2 (pipes.status, O_CLOEXEC) < 0 || pipe2 (pipes.release, O_CLOEXEC) < 0
+  if (null < 0 || out->errors < 0 || pipe2 (pipes.status, O_CLOEXEC) < 0 || pipe2 (pipes.mapped, O_CLOEXEC) < 0
       || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipes.go) < 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptors for a new sandbox: %m");
   int result = fill_child (&child, launch, &pipes, null, out->errors, agent);
   if (result == 0)
-    result = clone_child (&child, &out->between);
+    result = run_child (&child);
   int reason = errno;
   close_copies (&child);
   if (result < 0)
@@ -352,11 +377,10 @@ ns_launch_finish (struct berth_call *call, const struct ns_launched *launched)
 void
 ns_launch_explain (struct berth_call *call, const struct ns_plan *plan, const struct ns_launched *launched)
 {
-  struct pollfd poll_fd = { .fd = launched->status, .events = POLLIN };
   struct ns_news news;
   char text[256];
 
-  if (poll (&poll_fd, 1, 0) == 1 && read (launched->status, &news, sizeof news) == (ssize_t) sizeof news)
+  if (has_news (launched->status, &news))
     {
       fail_step (call, plan, &news);
       return;

@@ -26,7 +26,6 @@ struct ns_launched
   pid_t pid;
   uint64_t start;
   int pidfd;
-  int between; /* a pidfd of the process in between, until it is reaped */
   int status;  /* ends when it has become the agent */
   int go;
   int errors; /* what the agent writes to its standard error */

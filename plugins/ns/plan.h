@@ -76,13 +76,14 @@ void ns_plan_show (struct ns_plan *plan, const char *source, const char *target)
 struct ns_news
 {
   int32_t what;  /* NS_NEWS_* */
-  int32_t value; /* STARTED: the pid; FAILED: the step, or -NS_STAGE_* */
+  int32_t value; /* STARTED: the pid; HELD: a pidfd of it; FAILED: the step, or -NS_STAGE_* */
   int32_t error;
 };
 enum
 {
   NS_NEWS_STARTED = 1,
-  NS_NEWS_FAILED = 2
+  NS_NEWS_FAILED = 2,
+  NS_NEWS_HELD = 3
 };
 enum
 {
@@ -110,7 +111,7 @@ struct ns_child
   int space;             /* a user namespace to make the sandbox's in, or -1 */
   uint32_t processes;    /* as many may the sandbox's user namespace have; 0: any */
   int status;
-  int release;           /* the parent has pinned the first process: the one between may go */
+  int mapped[2];         /* a pipe between the two processes: a byte once the ids are mapped */
   int go;                /* one byte: it is written down, become the agent */
   int agent;
   int fds[NS_AGENT_FDS]; /* become 0, 1, 2, 3 and so on; -1: none */
@@ -118,8 +119,9 @@ struct ns_child
   bool single;           /* one id is mapped, to the sandbox's account: there is no uid 0 */
   char *const *arguments;
 };
-/* The process between the caller and the sandbox's first one. */
-_Noreturn void ns_child_run (const struct ns_child *child);
+/* The process between the caller and the sandbox's first one, of the type that clone wants; it does not
+ * return.  It shares the caller's descriptors and, but in a sanitizer's build, its memory. */
+int ns_child_run (void *child);
 /* A process that keeps its namespaces until it is killed, or PARENT dies. */
 _Noreturn void ns_child_hold (pid_t parent);
 
