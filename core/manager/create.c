@@ -4,8 +4,9 @@
 
 #include "core/manager/answer.h"
 #include "core/manager/destroy.h"
+#include "core/manager/expiry.h"
+#include "core/manager/interrupted.h"
 #include "core/manager/sweep.h"
-#include "sdk/base/clock.h"
 
 struct creation
 {
@@ -146,8 +147,19 @@ record_running (struct creation *creation, struct berth_error *error)
   if (record->pin == NULL)
     record->pin = BERTH_STEAL_POINTER (creation->validated.pin);
   record->state = BERTH_RECORD_RUNNING;
-  record->deadline_wall_ms = berth_clock_wall_ms () + record->ttl_ms;
-  record->deadline_boot_ms = berth_clock_boottime_ms () + record->ttl_ms;
+  berth_expiry_set (record, record->ttl_ms);
+  return berth_store_update (creation->host->store, record, error);
+}
+
+/* From now on the backend may make something: what that is, it tells, or is found by this id. */
+static int
+record_asking (struct creation *creation, struct berth_error *error)
+{
+  struct berth_record *record = &creation->sandbox->record;
+
+  record->assignment_id = strdup (creation->wish.assignment_id);
+  if (record->assignment_id == NULL)
+    return berth_no_memory (error);
   return berth_store_update (creation->host->store, record, error);
 }
 
@@ -157,7 +169,10 @@ provision (struct creation *creation, struct berth_error *error)
   if (validate (creation, error) != 0)
     return -1;
   warn_of_tier (creation);
-  return call_create (creation, error) != 0 || record_running (creation, error) != 0 ? -1 : 0;
+  return record_asking (creation, error) != 0 || call_create (creation, error) != 0
+                 || record_running (creation, error) != 0
+             ? -1
+             : 0;
 }
 
 /* ---- undoing ---- */
@@ -178,7 +193,7 @@ undo (struct creation *creation, const struct berth_error *why)
   if (why->code == BERTH_E_CONFLICT)
     for (uint64_t i = 0; result == 0 && i < record->native_count; i++)
       result = berth_store_remove_native (host->store, record->id, record->natives[i].id, &error);
-  if (result == 0 && (record->native_count == 0 || why->code == BERTH_E_CONFLICT))
+  if (result == 0 && why->code == BERTH_E_CONFLICT)
     result = berth_store_remove (host->store, record->id, &error);
   else if (result == 0)
     result = berth_destroy_record_locked (host, creation->instance, record, budget, &outcome, &error);
@@ -190,8 +205,35 @@ undo (struct creation *creation, const struct berth_error *why)
 
 /* ---- a request that was made before ---- */
 
+static int
+interrupted (const struct berth_record *record, const char *why, struct berth_error *error)
+{
+  berth_error_set (error, BERTH_E_CREATE_INTERRUPTED, "the create of request \"%s\" (sandbox %s) was interrupted: %s",
+                   record->request_id, record->id, why);
+  berth_error_hint (error, "repeat the request later; `berth rm %s` gives it up", record->id);
+  return -1;
+}
+
+/* Without a way to find it again nobody knows whether it was made: it is never made twice. */
+static int
+resume_locked (struct creation *creation, struct berth_instance *instance, struct berth_record *record,
+               struct berth_error *error)
+{
+  bool certain = true;
+
+  if (record->state != BERTH_RECORD_CREATING)
+    return 1;
+  int looked = berth_interrupted_look_locked (creation->host, instance, record, &certain, error);
+  if (looked > 0)
+    return interrupted (record, "its backend may be making it still", error);
+  if (looked == 0 && !certain)
+    return interrupted (record, "its backend cannot say whether it was made", error);
+  return looked < 0 ? -1 : berth_interrupted_continue_locked (creation->host, instance, &creation->wish, record, error);
+}
+
 /* The sandbox that the same request id made.  Its lock is free once its creator is done, or
- * dead: then what that one left is cleared away.  1: there is none any more, make it. */
+ * dead: then it is gone on with, or what is left of it is cleared away.  1: there is none any
+ * more, make it. */
 static int
 adopt (struct creation *creation, const char *id, struct berth_sandbox **out, struct berth_error *error)
 {
@@ -215,13 +257,16 @@ adopt (struct creation *creation, const char *id, struct berth_sandbox **out, st
     }
   if (record.state != BERTH_RECORD_CREATING && record.state != BERTH_RECORD_DESTROYING)
     return berth_sandbox_load (host, id, out, error);
-  if (berth_registry_instance (host->registry, record.backend, "an interrupted create", &instance, error) != 0
-      || berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
+  if (berth_registry_instance (host->registry, record.backend, "an interrupted create", &instance, error) != 0)
     return -1;
-  if (outcome.outcome == BERTH_OUTCOME_CONFIRMED)
+  int resumed = resume_locked (creation, instance, &record, error);
+  if (resumed <= 0)
+    return resumed < 0 ? -1 : berth_sandbox_load (host, id, out, error);
+  if (berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
+    return -1;
+  if (outcome.outcome == BERTH_OUTCOME_CONFIRMED || outcome.outcome == BERTH_OUTCOME_NOTHING_NAMED)
     return 1;
-  return berth_error_set (error, BERTH_E_CREATE_INTERRUPTED, "the create of request %s was interrupted: %s",
-                          creation->wish.options.request_id, outcome.detail);
+  return interrupted (&record, outcome.detail, error);
 }
 
 /* ---- the whole ---- */

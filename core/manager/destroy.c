@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "core/manager/inventory.h"
+#include "core/manager/call.h"
+#include "core/manager/interrupted.h"
 #include "sdk/base/clock.h"
 
 #define LOCK_MS (60 * 1000)
@@ -126,67 +127,62 @@ destroy_native (struct berth_instance *instance, const struct berth_record *reco
 
 /* ---- the record ---- */
 
-/* A create that died before it was told an id may still have made something: then its label
- * names the sandbox. */
-static int
-search_by_label (struct berth_host *host, struct berth_instance *instance, const char *id, int64_t milliseconds,
-                 struct berth_record *found, struct berth_error *error)
-{
-  BERTH_AUTO_INVENTORY struct berth_inventory inventory = { 0 };
-
-  if (berth_inventory_read (host, instance, milliseconds, &inventory, error) != 0)
-    return -1;
-  for (size_t i = 0; i < inventory.count; i++)
-    {
-      const struct berth_seen *seen = &inventory.items[i];
-      if (seen->ownership.claimant == BERTH_MINE && strcmp (seen->sandbox_id, id) == 0
-          && berth_record_add_native (found, seen->native_id, seen->assignment_id, 1, NULL, 0) != 0)
-        return berth_no_memory (error);
-    }
-  return 0;
-}
-
 /* Ends the natives one by one; each is forgotten as soon as it is proven gone.  The weakest
  * outcome is that of the whole. */
 static int
 destroy_natives (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
-                 const struct berth_record *list, struct berth_destroy_budget budget, struct berth_destruction *out,
-                 struct berth_error *error)
+                 struct berth_destroy_budget budget, struct berth_destruction *out, struct berth_error *error)
 {
   int64_t start_ms = berth_clock_monotonic_ms ();
 
-  for (uint64_t i = 0; i < list->native_count; i++)
+  for (uint64_t i = 0; i < record->native_count; i++)
     {
       struct berth_destruction one = { 0 };
-      destroy_native (instance, record, &list->natives[i], budget, start_ms, &one);
+      destroy_native (instance, record, &record->natives[i], budget, start_ms, &one);
       if (i == 0 || one.outcome != BERTH_OUTCOME_CONFIRMED)
         *out = one;
       if (one.outcome == BERTH_OUTCOME_CONFIRMED
-          && berth_store_remove_native (host->store, record->id, list->natives[i].id, error) != 0)
+          && berth_store_remove_native (host->store, record->id, record->natives[i].id, error) != 0)
         return -1;
     }
   return 0;
 }
 
-int
-berth_destroy_record_locked (struct berth_host *host, struct berth_instance *instance,
-                             const struct berth_record *record, struct berth_destroy_budget budget,
-                             struct berth_destruction *out, struct berth_error *error)
+/* The intent.  A full disk does not keep a sandbox, which may be what fills it: its record stands
+ * until its end is proven and written, so that nothing is lost without the word. */
+static int
+record_destroying (struct berth_host *host, const struct berth_record *record, struct berth_error *error)
 {
-  BERTH_AUTO_RECORD struct berth_record found = { 0 };
-  const struct berth_record *list = record;
+  struct berth_error failed = { 0 };
 
-  if (record->state != BERTH_RECORD_DESTROYING
-      && berth_store_set_state (host->store, record->id, BERTH_RECORD_DESTROYING, error) != 0)
+  if (record->state == BERTH_RECORD_DESTROYING
+      || berth_store_set_state (host->store, record->id, BERTH_RECORD_DESTROYING, &failed) == 0
+      || failed.code == BERTH_E_RESOURCE_EXHAUSTED)
+    return 0;
+  if (error != NULL)
+    *error = failed;
+  return -1;
+}
+
+int
+berth_destroy_record_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                             struct berth_destroy_budget budget, struct berth_destruction *out,
+                             struct berth_error *error)
+{
+  bool certain = true;
+  int looked = berth_interrupted_look_locked (host, instance, record, &certain, error);
+
+  if (looked < 0)
     return -1;
-  if (record->native_count == 0)
+  if (looked > 0)
     {
-      if (search_by_label (host, instance, record->id, budget.deadline_ms, &found, error) != 0)
-        return -1;
-      list = &found;
+      say (out, BERTH_OUTCOME_UNCONFIRMED, "its create was interrupted, and its backend may be making it still");
+      return 0;
     }
+  if (record_destroying (host, record, error) != 0)
+    return -1;
   say (out, BERTH_OUTCOME_NOTHING_NAMED, "nothing had been made");
-  if (destroy_natives (host, instance, record, list, budget, out, error) != 0)
+  if (destroy_natives (host, instance, record, budget, out, error) != 0)
     return -1;
   if (out->outcome != BERTH_OUTCOME_CONFIRMED && out->outcome != BERTH_OUTCOME_NOTHING_NAMED)
     return 0;

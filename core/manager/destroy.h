@@ -15,7 +15,7 @@ struct berth_destroy_budget
 /* Destroys every native id of RECORD, whose lock the caller holds; ids proven gone leave the
  * database, and the record with the last of them.  -1 only when it could not be tried. */
 int berth_destroy_record_locked (struct berth_host *host, struct berth_instance *instance,
-                                 const struct berth_record *record, struct berth_destroy_budget budget,
+                                 struct berth_record *record, struct berth_destroy_budget budget,
                                  struct berth_destruction *out, struct berth_error *error);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sdk/base/clock.h"
+#include "core/manager/expiry.h"
 
 static int
 add_sighting (void *context, const struct berth_found *found)
@@ -85,18 +85,6 @@ berth_info_state (const struct berth_record *record, const struct berth_sighting
   return seen != NULL ? life_name (seen->life) : "failed";
 }
 
-static struct berth_expiry
-recorded_expiry (const struct berth_record *record)
-{
-  if (record->deadline_wall_ms == 0)
-    return (struct berth_expiry) { 0 };
-  bool same_boot = berth_record_is_of_this_boot (record);
-  return (struct berth_expiry) { .kind = BERTH_EXPIRES_AT,
-                                 .wall_ms = record->deadline_wall_ms,
-                                 .remaining_ms = same_boot ? record->deadline_boot_ms - berth_clock_boottime_ms ()
-                                                           : record->deadline_wall_ms - berth_clock_wall_ms () };
-}
-
 void
 berth_info_fill (const struct berth_record *record, const char *state, struct berth_sandbox_info *info)
 {
@@ -123,7 +111,7 @@ berth_info_fill (const struct berth_record *record, const char *state, struct be
     .enforced = (uint64_t) record->enforced,
     .posture = (uint64_t) record->posture,
     .created_wall_ms = record->created_wall_ms,
-    .expiry = recorded_expiry (record),
+    .expiry = berth_expiry_tell (record),
     .memory_bytes = (uint64_t) record->memory_bytes,
     .disk_bytes = (uint64_t) record->disk_bytes,
     .tmp_bytes = (uint64_t) record->tmp_bytes,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/manager/expiry.h"
 #include "core/manager/inventory.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/process.h"
@@ -250,7 +251,7 @@ copy_texts (struct berth_host *host, const struct berth_wish *wish, const char *
          && copy_text (&record->owner, host->owner) && copy_text (&record->backend, backend)
          && copy_text (&record->image, options->image) && copy_text (&record->user, options->user)
          && copy_text (&record->request_id, options->request_id)
-         && copy_text (&record->assignment_id, wish->assignment_id) && copy_text (&record->boot_id, boot_id)
+         && copy_text (&record->boot_id, boot_id)
          && berth_record_set_pairs (&record->labels, options->labels, options->label_count) == 0
          && berth_record_set_pairs (&record->environment, options->environment, options->environment_count) == 0;
 }
@@ -276,5 +277,11 @@ berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const
       record->owner_pid = getpid ();
       record->owner_start = (int64_t) berth_process_start (getpid ());
     }
-  return copy_texts (host, wish, backend, record) ? 0 : berth_no_memory (error);
+  if (!copy_texts (host, wish, backend, record))
+    return berth_no_memory (error);
+  /* of the create itself, until it runs */
+  berth_expiry_set (record, wish->timeout_ms);
+  if (record->request_id != NULL)
+    record->request_hash = berth_wish_hash (wish, backend);
+  return 0;
 }

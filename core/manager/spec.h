@@ -24,7 +24,11 @@ int berth_wish_make (struct berth_host *host, const struct berth_create_options 
 
 void berth_wish_clear (struct berth_wish *wish);
 
-/* The record of the intent. */
+/* A number for what is asked of BACKEND: another specification has another one.  Values of secrets
+ * are not in it, since it is stored.  Never 0. */
+int64_t berth_wish_hash (const struct berth_wish *wish, const char *backend);
+
+/* The record of the intent: without an assignment id, since nothing is asked yet. */
 int berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const char *backend,
                        struct berth_record *record, struct berth_error *error);
 

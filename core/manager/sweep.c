@@ -3,19 +3,8 @@
 #include <string.h>
 
 #include "core/manager/destroy.h"
-#include "sdk/base/clock.h"
+#include "core/manager/expiry.h"
 #include "sdk/base/process.h"
-
-/* Within the boot by a clock that no step moves; across boots only the wall clock is left. */
-static bool
-has_ended (const struct berth_record *record)
-{
-  if (record->deadline_wall_ms == 0)
-    return false;
-  if (berth_record_is_of_this_boot (record))
-    return record->deadline_boot_ms <= berth_clock_boottime_ms ();
-  return record->deadline_wall_ms <= berth_clock_wall_ms ();
-}
 
 /* By its start too: a later process with its number is another. */
 static bool
@@ -29,13 +18,14 @@ owner_lives (const struct berth_record *record)
 static const char *
 abandoned_locked (const struct berth_record *record)
 {
+  /* one with a request id waits, for as long as its create might have taken, for the request to be repeated */
   if (record->state == BERTH_RECORD_CREATING)
-    return "its creator died";
+    return record->request_id == NULL || berth_expiry_has_passed (record) ? "its creator died" : NULL;
   if (record->state == BERTH_RECORD_DESTROYING)
     return "its destruction was not finished";
   if (record->owned != 0 && !owner_lives (record))
     return "its owner died";
-  if (record->state == BERTH_RECORD_RUNNING && has_ended (record))
+  if (record->state == BERTH_RECORD_RUNNING && berth_expiry_has_passed (record))
     return "its end has passed";
   return NULL;
 }
