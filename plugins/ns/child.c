@@ -375,6 +375,17 @@ enter_space (const struct ns_child *child)
     give_up (child, -NS_STAGE_MAP);
 }
 
+/* Who makes a user namespace pays for what the kernel counts of users inside: file watches, pending
+ * signals, locked memory.  Root of this machine would share one purse with all sandboxes; the
+ * sandbox's first account has its own.  Which files may be opened stays as it is. */
+static void
+become_owner (const struct ns_child *child, uid_t owner)
+{
+  if (syscall (SYS_setresuid, -1, owner, -1) < 0)
+    give_up (child, -NS_STAGE_ACCOUNT);
+  syscall (SYS_setfsuid, 0);
+}
+
 void
 ns_child_hold (pid_t parent)
 {
@@ -416,11 +427,15 @@ ns_child_run (void *context)
     give_up (child, -NS_STAGE_CLONE);
   if (child->space >= 0)
     enter_space (child);
+  if (child->owner != 0)
+    become_owner (child, child->owner);
   long pid = clone_first (child, &pidfd);
   if (pid < 0)
     give_up (child, -NS_STAGE_CLONE);
   if (pid == 0)
     first_process (child);
+  if (child->owner != 0)
+    become_owner (child, 0);
   tell (child, NS_NEWS_HELD, pidfd, 0);
   tell (child, NS_NEWS_STARTED, (int32_t) pid, 0);
   map_ids (child, pid);

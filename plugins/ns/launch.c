@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -260,6 +261,11 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
   return got < 0 ? -1 : call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died");
 }
 
+/* The kernel notes with the memory whether it may be dumped, and the process in between, which shares
+ * it, becomes somebody else for a moment: that must not stay, and no other thread may take it for what
+ * the application wants. */
+static pthread_mutex_t dumpable_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* Runs the process in between to its end; signals are blocked, so that no handler of the host's runs
  * in it. */
 static int
@@ -268,6 +274,8 @@ run_child (struct ns_child *child)
   _Alignas (16) char stack[STACK_SIZE];
   sigset_t all, before;
 
+  pthread_mutex_lock (&dumpable_lock);
+  int dumpable = prctl (PR_GET_DUMPABLE);
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
   int pid = clone (ns_child_run, stack + sizeof stack, SHARED, child);
@@ -275,6 +283,9 @@ run_child (struct ns_child *child)
   while (pid > 0 && waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
     ;
   pthread_sigmask (SIG_SETMASK, &before, NULL);
+  if (dumpable == 1)
+    prctl (PR_SET_DUMPABLE, 1);
+  pthread_mutex_unlock (&dumpable_lock);
   errno = reason;
   return pid < 0 ? -1 : 0;
 }
@@ -303,6 +314,7 @@ fill_maps (struct ns_child *child, const struct ns_users *users)
   const unsigned first[2] = { users->range.uid, users->range.gid };
 
   child->single = users->single;
+  child->owner = users->single || users->space >= 0 ? 0 : first[0];
   for (int i = 0; i < 2; i++)
     if (child->single)
       snprintf (child->map[i], sizeof child->map[i], "%d %u 1\n", NS_SANDBOX_ID, own[i]);

@@ -117,6 +117,7 @@ struct ns_child
   int fds[NS_AGENT_FDS]; /* become 0, 1, 2, 3 and so on; -1: none */
   char map[2][64];       /* for uid_map and gid_map */
   bool single;           /* one id is mapped, to the sandbox's account: there is no uid 0 */
+  uid_t owner;           /* who makes the user namespace; 0: whoever it is */
   char *const *arguments;
 };
 /* The process between the caller and the sandbox's first one, of the type that clone wants; it does not
