@@ -11,7 +11,7 @@ SUITES_SOURCES = %D%/suites/box.c %D%/suites/box.h %D%/suites/call.c %D%/suites/
 	%D%/suites/process.c %D%/suites/process.h %D%/suites/structure.c \
 	%D%/suites/workload.c %D%/suites/workspace.c %D%/suites/workspace.h
 
-SUITES_SOURCES += %D%/suites/archives.c
+SUITES_SOURCES += %D%/suites/archives.c %D%/suites/exhaustion.c
 
 # What tries to get out.
 SUITES_SOURCES += %D%/escape/escape.h %D%/escape/suite.c %D%/escape/attempts.c %D%/escape/around.c %D%/escape/leaks.c \

@@ -25,6 +25,14 @@ void suite_role_lose_answer (struct suite_context *suite, int count, char **argu
 /* limits.c, workload.c, inventory.c, expiry.c */
 void suite_l04 (struct suite_context *suite);
 void suite_l05 (struct suite_context *suite);
+
+/* exhaustion.c: what is used up, and how that is told. */
+void suite_d095 (struct suite_context *suite);
+void suite_d096 (struct suite_context *suite);
+void suite_d097 (struct suite_context *suite);
+void suite_d098 (struct suite_context *suite);
+void suite_d100 (struct suite_context *suite);
+void suite_d101 (struct suite_context *suite);
 void suite_l15 (struct suite_context *suite);
 void suite_l17 (struct suite_context *suite);
 void suite_l19 (struct suite_context *suite);

@@ -9,6 +9,7 @@
  *   deepen NAME COUNT           makes a directory, and as many in each other below it
  *   connect ADDRESS PORT        "connected", or the error (TCP)
  *   send ADDRESS PORT           "sent", or the error (UDP)
+ *   instances COUNT READY STOP  how many inotify instances it could have; makes READY, and waits for STOP unless it is ""
  *   socket PATH                 makes one there
  *   attributes PATH             the names of its extended attributes, a line each
  *
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -205,6 +207,23 @@ open_descriptors (long count)
 }
 
 static int
+open_instances (long count, const char *ready, const char *stop)
+{
+  long opened = 0;
+  int reason = 0;
+
+  while (opened < count && inotify_init1 (0) >= 0)
+    opened++;
+  reason = opened < count ? errno : 0;
+  if (mknod (ready, S_IFREG | 0600, 0) < 0)
+    return 1;
+  while (*stop != '\0' && access (stop, F_OK) < 0)
+    usleep (10000);
+  printf ("%ld %s\n", opened, error_name (reason));
+  return 0;
+}
+
+static int
 use_memory (long bytes)
 {
   volatile char *memory = malloc ((size_t) bytes);
@@ -365,6 +384,8 @@ main (int count, char **arguments)
     return spin (first);
   if (strcmp (what, "descriptors") == 0)
     return open_descriptors (first);
+  if (strcmp (what, "instances") == 0 && count > 4)
+    return open_instances (first, arguments[3], arguments[4]);
   if (strcmp (what, "memory") == 0)
     return use_memory (first);
   if (strcmp (what, "forks") == 0)

@@ -1,6 +1,7 @@
 #include "core/cli/execute.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,6 +65,7 @@ print_result (const struct cli *cli, const struct berth_sandbox *sandbox, const 
   berth_json_set_boolean (object, "truncated", result->truncated != 0);
   berth_json_set_int64 (object, "dropped_bytes", (int64_t) result->dropped_bytes);
   berth_json_set_boolean (object, "pipe_held", result->pipe_held != 0);
+  berth_json_set_int64 (object, "memory_kills", result->memory_kills);
   return cli_print_json (cli, object);
 }
 
@@ -76,6 +78,8 @@ remark_on (const struct cli *cli, const struct berth_exec_result *result)
     cli_remark (cli, "the command took longer than its timeout: it was ended with all it started");
   else if (result->reason == BERTH_OUT_OF_MEMORY)
     cli_remark (cli, "the command was killed: the sandbox is out of memory");
+  else if (result->memory_kills > 0)
+    cli_remark (cli, "%" PRIu32 " processes of the sandbox were killed meanwhile: it is out of memory", result->memory_kills);
   if (result->pipe_held != 0)
     cli_tell (cli, "processes that the command left in the background still hold its output");
 }

@@ -83,6 +83,8 @@ take_exit (void *context, const struct berth_exit *told)
   result->signal = end.reason == BERTH_EXITED ? 0 : end.signal;
   result->status = shell_status (result);
   result->pipe_held = (end.has & BERTH_EXIT_PIPE_HELD) != 0;
+  if ((end.has & BERTH_EXIT_KILLS) != 0)
+    result->memory_kills = end.memory_kills < UINT32_MAX ? (uint32_t) end.memory_kills : UINT32_MAX;
   result->duration_ns = (end.has & BERTH_EXIT_DURATION) != 0 ? end.duration_ns : 0;
   return 0;
 }

@@ -40,13 +40,10 @@ connect_agent (struct berth_call *call, void *context)
   return -1;
 }
 
-static int
-was_out_of_memory (void *context)
+static uint64_t
+memory_kills (void *context)
 {
-  struct berth_handle *handle = context;
-  uint64_t now = ns_cgroup_kills (handle->out_of_memory);
-
-  return now > __atomic_exchange_n (&handle->kills, now, __ATOMIC_RELAXED);
+  return ns_cgroup_kills (((const struct berth_handle *) context)->out_of_memory);
 }
 
 /* Its own line in /proc tells of every fork that it made and every process that it waited for. */
@@ -93,7 +90,6 @@ ns_handle_new (struct berth_call *call, const struct berth_state *state, const c
       handle->socket = ns_box_socket (state, id);
       handle->out_of_memory = meta->out_of_memory != NULL ? strdup (meta->out_of_memory) : NULL;
       handle->freezer = meta->freezer != NULL ? strdup (meta->freezer) : NULL;
-      handle->kills = ns_cgroup_kills (meta->out_of_memory);
     }
   if (handle == NULL || handle->id == NULL || handle->socket == NULL
       || (meta->out_of_memory != NULL && handle->out_of_memory == NULL)
@@ -105,7 +101,7 @@ ns_handle_new (struct berth_call *call, const struct berth_state *state, const c
       return NULL;
     }
   const struct agentlink_transport transport
-      = { .context = handle, .connect = connect_agent, .was_out_of_memory = was_out_of_memory, .is_moving = is_moving };
+      = { .context = handle, .connect = connect_agent, .memory_kills = memory_kills, .is_moving = is_moving };
   agentlink_init (&handle->link, &transport, NULL, 0);
   return handle;
 }

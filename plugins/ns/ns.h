@@ -286,7 +286,6 @@ struct berth_handle
   char *socket;
   char *out_of_memory;
   char *freezer;
-  uint64_t kills; /* counted so far; atomic */
   int own;        /* the connection whose end ends the sandbox, or -1 */
 };
 struct berth_handle *ns_handle_new (struct berth_call *call, const struct berth_state *state, const char *id,

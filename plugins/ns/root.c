@@ -17,6 +17,8 @@
 #include "sdk/base/cleanup.h"
 
 #define CLOSED (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define BYTES_PER_FILE 2048 /* of a tmpfs; the kernel spends about half of it on each */
+#define FILES_MINIMUM 1024
 #define INERT (MS_NOSUID | MS_NODEV | MS_NOEXEC)
 
 static void
@@ -130,6 +132,16 @@ make_proc (struct ns_plan *plan)
     }
 }
 
+/* A file of nothing costs memory too: SIZE bounds their number as well. */
+static const char *
+tmpfs_limits (struct ns_plan *plan, const char *mode, uint64_t size)
+{
+  uint64_t files = size / BYTES_PER_FILE;
+
+  return ns_plan_text (plan, "mode=%s,size=%llu,nr_inodes=%llu", mode, (unsigned long long) size,
+                       (unsigned long long) (files > FILES_MINIMUM ? files : FILES_MINIMUM));
+}
+
 static void
 make_dev (struct ns_plan *plan, const struct ns_limits *limits)
 {
@@ -157,7 +169,7 @@ make_dev (struct ns_plan *plan, const struct ns_limits *limits)
   add_mount (plan, "devpts", "dev/pts", MS_NOSUID | MS_NOEXEC,
              ns_is_single (limits) ? "newinstance,ptmxmode=0666,mode=0620" : "newinstance,ptmxmode=0666,mode=0620,gid=5");
   add_mount (plan, "tmpfs", "dev/shm", INERT,
-             ns_plan_text (plan, "mode=1777,size=%llu", (unsigned long long) limits->shm));
+             tmpfs_limits (plan, "1777", limits->shm));
 }
 
 /* /tmp, /var/tmp, /run and root's home share one tmpfs and so one limit.  It is made at dev, where
@@ -177,7 +189,7 @@ make_scratch (struct ns_plan *plan, const struct ns_limits *limits)
   };
 
   add_mount (plan, "tmpfs", "dev", MS_NOSUID | MS_NODEV,
-             ns_plan_text (plan, "mode=755,size=%llu", (unsigned long long) limits->tmp));
+             tmpfs_limits (plan, "755", limits->tmp));
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     {
       add (plan, NS_STEP_DIRECTORY, NULL, parts[i].inside, parts[i].mode);

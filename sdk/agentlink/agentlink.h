@@ -18,9 +18,9 @@ struct agentlink_transport
   /* A connected stream socket, CLOEXEC, blocking or not, which agentlink closes; or -1 after
    * services->fail.  SANDBOX_NOT_FOUND when the sandbox is known to be gone, else UNREACHABLE. */
   int (*connect) (struct berth_call *call, void *context);
-  /* NULL, or asked once after a command was killed by a SIGKILL that nobody here sent: 1 when
-   * the sandbox's memory limit did it, else 0.  Tells OUT_OF_MEMORY from a plain signal. */
-  int (*was_out_of_memory) (void *context);
+  /* NULL, or how many processes the sandbox's memory limit has killed so far; asked before and after
+   * each command.  Tells OUT_OF_MEMORY from a plain signal. */
+  uint64_t (*memory_kills) (void *context);
   /* NULL, or asked while a hello is overdue: 1 when the agent has done anything since MARK was noted
    * or waits for a processor, 0 when it did nothing or is gone.  Notes MARK anew; 0 is no mark yet. */
   int (*is_moving) (void *context, uint64_t *mark);

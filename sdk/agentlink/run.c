@@ -56,8 +56,26 @@ reason_of (uint64_t reason)
     }
 }
 
+static uint64_t
+memory_kills (const struct agentlink *link)
+{
+  return link->transport.memory_kills != NULL ? link->transport.memory_kills (link->transport.context) : 0;
+}
+
+/* What the limit killed since there were KILLS: the command itself, or something that it or another one started. */
+static void
+add_kills (const struct agentlink *link, uint64_t kills, struct berth_exit *ended)
+{
+  if (link->transport.memory_kills == NULL)
+    return;
+  ended->memory_kills = memory_kills (link) - kills;
+  ended->has |= BERTH_EXIT_KILLS;
+  if (ended->memory_kills > 0 && ended->reason == BERTH_SIGNALLED && ended->signal == SIGKILL)
+    ended->reason = BERTH_OUT_OF_MEMORY;
+}
+
 static int
-read_exit (struct stream *stream, struct agentlink *link, struct wire_reader *payload, struct berth_exit *ended)
+read_exit (struct stream *stream, struct wire_reader *payload, struct berth_exit *ended)
 {
   struct wire_field field;
   uint64_t number = 0, code = UINT64_MAX;
@@ -87,14 +105,11 @@ read_exit (struct stream *stream, struct agentlink *link, struct wire_reader *pa
     return stream_fail_protocol (stream, "an exit that does not say how");
   if (ended->reason == BERTH_EXITED)
     ended->code = (int32_t) code;
-  else if (ended->reason == BERTH_SIGNALLED && ended->signal == SIGKILL && link->transport.was_out_of_memory != NULL
-           && link->transport.was_out_of_memory (link->transport.context) > 0)
-    ended->reason = BERTH_OUT_OF_MEMORY;
   return 0;
 }
 
 static int
-follow (struct stream *stream, struct agentlink *link, const struct berth_run_sink *sink)
+follow (struct stream *stream, const struct agentlink *link, uint64_t kills, const struct berth_run_sink *sink)
 {
   struct wire_header header;
   struct wire_reader payload;
@@ -105,7 +120,12 @@ follow (struct stream *stream, struct agentlink *link, const struct berth_run_si
       if (stream_next (stream, &header, &payload) < 0)
         return -1;
       if (header.type == WIRE_FRAME_EXIT)
-        return read_exit (stream, link, &payload, &ended) < 0 ? -1 : sink->exit (sink->context, &ended);
+        {
+          if (read_exit (stream, &payload, &ended) < 0)
+            return -1;
+          add_kills (link, kills, &ended);
+          return sink->exit (sink->context, &ended);
+        }
       if (header.type != WIRE_FRAME_STDOUT && header.type != WIRE_FRAME_STDERR)
         return stream_fail_protocol (stream, "a frame that is no output");
       if (sink->output (sink->context, header.type == WIRE_FRAME_STDOUT ? BERTH_STDOUT : BERTH_STDERR, payload.next,
@@ -121,6 +141,7 @@ agentlink_run (struct berth_call *call, struct berth_handle *handle, const struc
 {
   struct agentlink *link = agentlink_of (call, handle);
   struct stream stream STREAM_AUTO = STREAM_NONE;
+  uint64_t kills;
 
   if (BERTH_REFUSE_UNKNOWN (call, RUN, run->asks, RUN_ASKS) < 0)
     return -1;
@@ -132,7 +153,8 @@ agentlink_run (struct berth_call *call, struct berth_handle *handle, const struc
   if (stream_open (&stream, call, link, WIRE_RUN) < 0)
     return -1;
   add_run (&stream.out, run);
+  kills = memory_kills (link);
   if (stream_send_request (&stream, link) < 0)
     return -1;
-  return follow (&stream, link, sink);
+  return follow (&stream, link, kills, sink);
 }

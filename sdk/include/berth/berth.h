@@ -305,7 +305,7 @@ struct berth_exec_result
   uint32_t streamed;  /* 1: the output went to the callback and the texts are empty */
   uint32_t truncated; /* 1: bytes above the limit were dropped */
   uint32_t pipe_held; /* 1: background processes still hold the output */
-  uint32_t reserved;
+  uint32_t memory_kills; /* processes of the sandbox that its memory limit killed meanwhile */
   uint64_t duration_ns;
   uint64_t dropped_bytes;
   char *stdout_bytes; /* NUL-terminated after stdout_size bytes; NULL when streamed */

@@ -415,6 +415,7 @@ struct berth_run
 #define BERTH_EXIT_MEMORY (UINT64_C (1) << 2)
 #define BERTH_EXIT_PIPE_HELD (UINT64_C (1) << 3) /* other processes still hold the output */
 #define BERTH_EXIT_INEXACT (UINT64_C (1) << 4)   /* the output passed a line-wise channel */
+#define BERTH_EXIT_KILLS (UINT64_C (1) << 5)
 struct berth_exit
 {
   uint32_t struct_size;
@@ -425,6 +426,7 @@ struct berth_exit
   uint64_t duration_ns;
   uint64_t cpu_ns;
   uint64_t peak_memory_bytes;
+  uint64_t memory_kills; /* processes of the sandbox that its memory limit killed meanwhile, whatever the reason says */
 };
 
 /* ---- files ---- */

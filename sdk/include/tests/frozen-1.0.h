@@ -186,6 +186,7 @@ struct frozen_exit
   uint64_t duration_ns;
   uint64_t cpu_ns;
   uint64_t peak_memory_bytes;
+  uint64_t memory_kills;
 };
 
 struct frozen_file_info
