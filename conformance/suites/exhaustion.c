@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "conformance/suites/content.h"
@@ -252,6 +253,7 @@ count_instances (void)
 void
 suite_d101 (struct suite_context *suite)
 {
+  int dumpable = prctl (PR_GET_DUMPABLE);
   struct suite_box *greedy = suite_box_make (suite);
   struct suite_box *other = suite_box_make (suite);
   unsigned int before = count_instances ();
@@ -265,6 +267,7 @@ suite_d101 (struct suite_context *suite)
     suite_not_applicable (suite, "its accounts are this user's own");
   if (before < 16)
     suite_skip (suite, "this user may have no more than %u file watches", before);
+  SUITE_CHECK (suite, prctl (PR_GET_DUMPABLE) == dumpable, "the host's process could be dumped, and no longer can");
   suite_tool_install (greedy);
   suite_tool_install (other);
   suite_job_start (&job, greedy, "exec " SUITE_TOOL " instances 100000 ready stop");
