@@ -102,6 +102,8 @@ move (const char *script)
 
   snprintf (text, sizeof text, "%d", (int) getpid ());
   BERTH_AUTO_FREE char *said = output_of (script, text);
+  if (said[0] != '\0')
+    fprintf (stderr, "%s: %s\n", script, said);
   CU_ASSERT_STRING_EQUAL (said, "");
 }
 
@@ -132,7 +134,7 @@ it_ends_from_elsewhere (void)
   guest_end (&guest);
   BERTH_AUTO_FREE char *left = cgroups_of (&guest);
   CU_ASSERT_STRING_EQUAL (left, "");
-  move ("for d in $(find /sys/fs/cgroup -user $(id -u) -depth -path '*/elsewhere*' -type d); do rmdir $d || echo %s; done 2>&1");
+  move ("for d in $(find /sys/fs/cgroup -depth -user $(id -u) -path '*/elsewhere*' -type d); do rmdir $d || echo %s; done 2>&1");
   host_stop (&host);
 }
 
