@@ -42,8 +42,8 @@ TESTS += %D%/tests/options %D%/tests/text
 CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
 CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
-TESTS += %D%/tests/weight.sh $(CLI_PROCESS_TESTS)
-EXTRA_DIST += %D%/tests/weight.sh
+TESTS += %D%/tests/weight.sh %D%/tests/ordinary-user $(CLI_PROCESS_TESTS)
+EXTRA_DIST += %D%/tests/weight.sh %D%/tests/ordinary-user
 %C%_tests_front_fake_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
 %C%_tests_front_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_front_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)

@@ -16,7 +16,7 @@ check_PROGRAMS += %D%/tests/calls %D%/tests/delegated %D%/tests/isolation %D%/te
 	%D%/tests/ordinary %D%/tests/pause %D%/tests/range %D%/tests/restart
 TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart \
 	$(NS_USER_TESTS)
-EXTRA_DIST += $(NS_USER_TESTS) %D%/tests/as-ordinary-user
+EXTRA_DIST += $(NS_USER_TESTS) %D%/tests/as-ordinary-user %D%/tests/as-ordinary-users
 %C%_tests_calls_SOURCES = %D%/tests/calls.c
 %C%_tests_calls_CFLAGS = -std=gnu17 -O1 -g $(WARNING_FLAGS)
 %C%_tests_delegated_SOURCES = %D%/tests/delegated.c $(NS_TEST_SOURCES)

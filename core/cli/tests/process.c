@@ -90,12 +90,13 @@ end (void)
   return berth_fs_remove_tree (AT_FDCWD, directory) < 0 ? -1 : left;
 }
 
+/* As an ordinary user `ns` has its limits in cgroups of his: as-ordinary-user gives them. */
 static bool
 can_work (const char *backend)
 {
-  if (strcmp (backend, "ns") != 0 || geteuid () == 0)
+  if (strcmp (backend, "ns") != 0 || geteuid () == 0 || getenv ("BERTH_TEST_CGROUPS") != NULL)
     return true;
-  printf ("SKIP: ns needs root\n");
+  printf ("SKIP: ns needs root, or cgroups that are this user's\n");
   return false;
 }
 
