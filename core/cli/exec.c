@@ -10,7 +10,7 @@ cli_exec (struct cli *cli)
   int status = cli_signals_catch (cli);
 
   if (status == 0)
-    status = cli_spec_read_environment_file (cli);
+    status = cli_spec_read_environment (cli);
   if (status == 0)
     status = cli_open_sandbox (cli, cli->line.words[0], &sandbox);
   if (status == 0)

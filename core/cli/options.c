@@ -174,6 +174,13 @@ cli_pairs_push (struct cli_pairs *pairs, struct berth_pair *pair)
   return 0;
 }
 
+/* Where labels choose among sandboxes, a name alone is enough. */
+static bool
+filters_labels (const struct cli_line *line, enum cli_option_id id)
+{
+  return id == CLI_LABEL && line->command != NULL && (line->command->options & CLI_BIT (CLI_NAME)) == 0;
+}
+
 int
 cli_pairs_add (struct cli_line *line, enum cli_option_id id, const char *text)
 {
@@ -181,8 +188,13 @@ cli_pairs_add (struct cli_line *line, enum cli_option_id id, const char *text)
   const char *equals = strchr (text, '=');
   size_t size = equals != NULL ? (size_t) (equals - text) : strlen (text);
   struct berth_pair pair = { NULL, equals != NULL ? equals + 1 : NULL, 0, 0 };
-  bool may_lack_value = option->type == CLI_TYPE_PAIR && line->command == &cli_commands[CLI_COMMAND_LS];
+  bool may_lack_value = option->type == CLI_TYPE_SECRET || filters_labels (line, id);
+  struct cli_pairs *pairs = id == CLI_LABEL    ? &line->labels
+                            : id == CLI_SECRET ? &line->secrets
+                                               : &line->environment;
 
+  if (size == 0 && option->type == CLI_TYPE_SECRET)
+    return complain (line, "--%s has no name, want %s", option->name, option->value);
   if (size == 0)
     return complain (line, "--%s: \"%s\" has no name, want %s", option->name, text, option->value);
   pair.name = strndup (text, size);
@@ -194,7 +206,7 @@ cli_pairs_add (struct cli_line *line, enum cli_option_id id, const char *text)
     complain (line, "--%s %s: the environment has no such variable, want %s=VALUE", option->name, text, text);
   else if (pair.value == NULL && !may_lack_value)
     complain (line, "--%s %s: the value is missing, want %s", option->name, text, option->value);
-  else if (cli_pairs_push (id == CLI_LABEL ? &line->labels : &line->environment, &pair) < 0)
+  else if (cli_pairs_push (pairs, &pair) < 0)
     complain (line, "--%s: no memory", option->name);
   else
     return 0;
@@ -221,6 +233,7 @@ set_value (struct cli_line *line, enum cli_option_id id, const char *text)
       return set_choice (line, option, text);
     case CLI_TYPE_PAIR:
     case CLI_TYPE_VARIABLE:
+    case CLI_TYPE_SECRET:
       return cli_pairs_add (line, id, text);
     default:
       return set_number (line, option, value, text);
@@ -389,7 +402,16 @@ cli_pairs_free (struct cli_pairs *pairs)
   size_t i;
 
   for (i = 0; i < pairs->count; i++)
-    free ((char *) pairs->items[i].name);
+    {
+      struct berth_pair *pair = &pairs->items[i];
+
+      if ((pair->flags & BERTH_PAIR_SECRET) != 0)
+        {
+          explicit_bzero ((char *) pair->value, strlen (pair->value));
+          free ((char *) pair->value);
+        }
+      free ((char *) pair->name);
+    }
   free (pairs->items);
 }
 
@@ -398,6 +420,7 @@ cli_line_free (struct cli_line *line)
 {
   cli_pairs_free (&line->environment);
   cli_pairs_free (&line->labels);
+  cli_pairs_free (&line->secrets);
   free (line->environment_file);
 }
 

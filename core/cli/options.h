@@ -23,6 +23,7 @@ enum cli_option_id
   CLI_NAME,
   CLI_ENV,
   CLI_ENV_FILE,
+  CLI_SECRET,
   CLI_WORKDIR,
   CLI_USER,
   CLI_TIMEOUT,
@@ -79,7 +80,8 @@ enum cli_type
   CLI_TYPE_THOUSANDTHS, /* 1.5 is 1500 */
   CLI_TYPE_OCTAL,
   CLI_TYPE_PAIR, /* KEY=VALUE (ls: or KEY), may be repeated */
-  CLI_TYPE_VARIABLE /* KEY=VALUE, or KEY with the value of our own environment; may be repeated */
+  CLI_TYPE_VARIABLE, /* KEY=VALUE, or KEY with the value of our own environment; may be repeated */
+  CLI_TYPE_SECRET /* NAME, or NAME=SOURCE; may be repeated */
 };
 
 struct cli_option
@@ -151,7 +153,7 @@ struct cli_value
 
 struct cli_pairs
 {
-  struct berth_pair *items; /* the names are ours, the values parts of the line */
+  struct berth_pair *items; /* the names are ours, the values parts of the line, except those of secrets */
   size_t count;
 };
 
@@ -162,6 +164,7 @@ struct cli_line
   struct cli_value values[CLI_OPTION_COUNT];
   struct cli_pairs environment;
   struct cli_pairs labels;
+  struct cli_pairs secrets; /* their values are sources, or NULL */
   char *environment_file; /* text that `environment` points into; ours */
   char **words; /* points into argv; NULL-terminated like it when verbatim */
   size_t word_count;

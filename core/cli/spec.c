@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/cli/progress.h"
+#include "core/cli/secret.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
@@ -35,7 +36,7 @@ add_line (struct cli *cli, char *text, unsigned int number, const char *file)
 
 /* The values are parts of the file's text, which therefore stays with the line. */
 int
-cli_spec_read_environment_file (struct cli *cli)
+cli_spec_read_environment (struct cli *cli)
 {
   const char *file = cli_text (&cli->line, CLI_ENV_FILE);
   struct cli_pairs given = cli->line.environment;
@@ -46,7 +47,7 @@ cli_spec_read_environment_file (struct cli *cli)
   size_t i;
 
   if (file == NULL)
-    return 0;
+    return cli_secrets_read (cli);
   if (berth_fs_read (AT_FDCWD, file, &text, ENVIRONMENT_FILE_MOST) < 0)
     return cli_fail (cli, BERTH_E_PATH_NOT_FOUND, "--env-file %s: %s", file, strerror (errno));
   if (memchr (berth_buffer_string (&text), '\0', text.size) != NULL)
@@ -64,7 +65,7 @@ cli_spec_read_environment_file (struct cli *cli)
     if (cli_pairs_push (&cli->line.environment, &given.items[i]) < 0)
       status = cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the environment");
   cli_pairs_free (&given);
-  return status;
+  return status == 0 ? cli_secrets_read (cli) : status;
 }
 
 /* ---- specification ---- */
@@ -90,7 +91,7 @@ cli_spec_read (struct cli *cli, struct cli_spec *spec)
   const struct cli_line *line = &cli->line;
   struct berth_create_options *create = &spec->create;
   const char *net = cli_text (line, CLI_NET);
-  int status = cli_spec_read_environment_file (cli);
+  int status = cli_spec_read_environment (cli);
 
   if (status != 0)
     return status;

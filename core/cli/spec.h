@@ -14,7 +14,7 @@ struct cli_spec
 /* 0, or the exit status. */
 int cli_spec_read (struct cli *cli, struct cli_spec *spec);
 
-/* The variables of --env-file come before those of --env.  0, or the exit status. */
-int cli_spec_read_environment_file (struct cli *cli);
+/* The variables of --env-file come before those of --env, and secrets last.  0, or the exit status. */
+int cli_spec_read_environment (struct cli *cli);
 
 #endif

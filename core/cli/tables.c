@@ -22,6 +22,9 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_ENV] = { "env", 'e', CLI_TYPE_VARIABLE, "KEY[=VALUE]", NULL, 0, 0,
                 "set a variable; without a value it is taken from the environment; may be repeated" },
   [CLI_ENV_FILE] = TEXT ("env-file", 0, "FILE", "set variables from a file of KEY=VALUE lines"),
+  [CLI_SECRET] = { "secret", 0, CLI_TYPE_SECRET, "NAME[=SOURCE]", NULL, 0, 0,
+                   "set a variable to a value that is never stored or shown: that of the environment, or of SOURCE: fd:N, stdin, "
+                   "file:PATH; may be repeated" },
   [CLI_WORKDIR] = TEXT ("workdir", 'w', "DIR", "directory to run in, absolute or below /workspace"),
   [CLI_USER] = TEXT ("user", 'u', "USER", "account of the sandbox that commands run as"),
   [CLI_TIMEOUT] = NUMBER ("timeout", DURATION, "TIME", 1, INT64_MAX, "end the command with all it started after this time (default 60s)"),
@@ -64,13 +67,13 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
 };
 
 #define SPECIFICATION                                                                             \
-  (CLI_BIT (CLI_NAME) | CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_MEMORY)       \
+  (CLI_BIT (CLI_NAME) | CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_SECRET) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_MEMORY)       \
    | CLI_BIT (CLI_CPUS) | CLI_BIT (CLI_PIDS) | CLI_BIT (CLI_DISK) | CLI_BIT (CLI_TMP) | CLI_BIT (CLI_OPEN_FILES)     \
    | CLI_BIT (CLI_TTL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_IMAGE)        \
    | CLI_BIT (CLI_ISOLATION) | CLI_BIT (CLI_LIMITS) | CLI_BIT (CLI_NET) | CLI_BIT (CLI_NO_ROOT)   \
    | CLI_BIT (CLI_ALLOW_USER_NAMESPACES) | CLI_BIT (CLI_QUIET))
 #define EXECUTION                                                                                 \
-  (CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_WORKDIR) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_TIMEOUT)   \
+  (CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_SECRET) | CLI_BIT (CLI_WORKDIR) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_TIMEOUT)   \
    | CLI_BIT (CLI_MAX_OUTPUT) | CLI_BIT (CLI_QUIET))
 #define ANYWHERE SIZE_MAX
 #define MANY SIZE_MAX
