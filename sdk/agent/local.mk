@@ -21,9 +21,10 @@ EXTRA_DIST += $(AGENT_CODE) $(AGENT_INCLUDED)
 	$(AGENT_CC) -std=gnu17 $(AM_CPPFLAGS) -DPACKAGE_VERSION='"$(PACKAGE_VERSION)"' $(WARNING_FLAGS) $(AGENT_CFLAGS) \
 	  -o $@ $$sources $(AGENT_LDFLAGS)
 
-AGENT_TESTS = %D%/tests/command %D%/tests/files %D%/tests/wire
+AGENT_TESTS = %D%/tests/cases %D%/tests/command %D%/tests/files %D%/tests/wire
 check_PROGRAMS += $(AGENT_TESTS)
 TESTS += $(AGENT_TESTS)
+%C%_tests_cases_LDADD = $(AGENT_TEST_LIBS)
 %C%_tests_command_LDADD = $(AGENT_TEST_LIBS)
 %C%_tests_files_LDADD = $(AGENT_TEST_LIBS)
 check_LTLIBRARIES += %D%/tests/libparts.la
