@@ -5,6 +5,7 @@
 #include "conformance/suites/suite.h"
 
 /* streams.c: output and exit under load. */
+void suite_d002 (struct suite_context *suite);
 void suite_e03 (struct suite_context *suite);
 void suite_e04 (struct suite_context *suite);
 void suite_e04_many (struct suite_context *suite);

@@ -61,6 +61,67 @@ suite_e04 (struct suite_context *suite)
                "a slow reader got %llu bytes of 3000000", (unsigned long long) slow.out_bytes);
 }
 
+/* Much output, whose last line is long and has no end. */
+static void
+read_much (struct suite_box *box)
+{
+  static const char *const arguments[]
+      = { "/bin/sh", "-c", "seq 1 2500000; tr '\\0' x < /dev/zero | head -c 3000000; printf end; exit 6", NULL };
+  struct suite_context *suite = box->suite;
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  const char *at;
+  long line = 1;
+  char *end;
+
+  suite_run (box, &(struct suite_command) { .arguments = arguments, .timeout_ms = 45000 }, &ran);
+  SUITE_CHECK_EXIT (suite, &ran, 6, "much output");
+  at = berth_buffer_string (&ran.out);
+  while (line <= 2500000 && strtol (at, &end, 10) == line && *end == '\n')
+    at = end + 1, line++;
+  SUITE_CHECK (suite, line == 2500001, "after %ld lines there is another one than the next", line - 1);
+  SUITE_CHECK (suite, strspn (at, "x") == 3000000 && strcmp (at + strspn (at, "x"), "end") == 0,
+               "the last line has %zu bytes and ends with \"%.10s\"", strlen (at), at + strspn (at, "x"));
+}
+
+#define SLOW 6
+
+/* More than a socket holds, and about as much as it holds with a pipe: the program is long gone while the
+ * last of it waits in the pipe.  How much that is differs. */
+static void
+read_slowly (struct suite_box *box)
+{
+  struct suite_context *suite = box->suite;
+  struct suite_job jobs[SLOW];
+  char scripts[SLOW][96];
+
+  for (int i = 0; i < SLOW; i++)
+    {
+      snprintf (scripts[i], sizeof scripts[i], "dd if=/dev/zero bs=%d count=1 2> /dev/null; printf end; exit 7", 250000 + i * 25000);
+      jobs[i] = (struct suite_job) { .command = { .slow_ms = 200, .timeout_ms = 45000 } };
+      suite_job_start (&jobs[i], box, scripts[i]);
+    }
+  for (int i = 0; i < SLOW; i++)
+    {
+      struct suite_ran *ran = &jobs[i].ran;
+      size_t size = 250000 + (size_t) i * 25000;
+
+      suite_job_join (&jobs[i]);
+      SUITE_CHECK_EXIT (suite, ran, 7, "a slow reader");
+      SUITE_CHECK (suite, ran->out.size == size + 3 && memcmp (ran->out.data + size, "end", 3) == 0,
+                   "a slow reader got %zu bytes of %zu", ran->out.size, size + 3);
+      suite_ran_free (ran);
+    }
+}
+
+void
+suite_d002 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+
+  read_much (box);
+  read_slowly (box);
+}
+
 struct worker
 {
   struct suite_box *box;
@@ -130,12 +191,16 @@ suite_e12 (struct suite_context *suite)
   static const struct
   {
     const char *script;
-    uint64_t bytes;
+    uint64_t out, err;
   } cases[] = {
-    { "for i in 1 2 3; do head -c 32768 /dev/zero; head -c 32768 /dev/zero >&2; done", 3 * 32768 },
-    { "for i in 1 2 3; do head -c 65536 /dev/zero >&2; head -c 65536 /dev/zero; done", 3 * 65536 },
-    { "for i in 1 2 3; do head -c 65537 /dev/zero; head -c 65537 /dev/zero >&2; done", 3 * 65537 },
-    { "head -c 10485760 /dev/zero >&2; head -c 10485760 /dev/zero", 10485760 },
+    { "head -c 65537 /dev/zero", 65537, 0 },
+    { "head -c 65537 /dev/zero >&2", 0, 65537 },
+    { "head -c 10485760 /dev/zero", 10485760, 0 },
+    { "head -c 10485760 /dev/zero >&2", 0, 10485760 },
+    { "for i in 1 2 3; do head -c 32768 /dev/zero; head -c 32768 /dev/zero >&2; done", 3 * 32768, 3 * 32768 },
+    { "for i in 1 2 3; do head -c 65536 /dev/zero >&2; head -c 65536 /dev/zero; done", 3 * 65536, 3 * 65536 },
+    { "for i in 1 2 3; do head -c 65537 /dev/zero; head -c 65537 /dev/zero >&2; done", 3 * 65537, 3 * 65537 },
+    { "head -c 10485760 /dev/zero >&2; head -c 10485760 /dev/zero", 10485760, 10485760 },
   };
   struct suite_box *box = suite_box_make (suite);
 
@@ -145,7 +210,7 @@ suite_e12 (struct suite_context *suite)
 
       suite_sh (box, &ran, 10000, cases[i].script);
       SUITE_CHECK_EXIT (suite, &ran, 0, cases[i].script);
-      SUITE_CHECK (suite, ran.out_bytes == cases[i].bytes && ran.err_bytes == cases[i].bytes,
+      SUITE_CHECK (suite, ran.out_bytes == cases[i].out && ran.err_bytes == cases[i].err,
                    "%s: %llu and %llu bytes came", cases[i].script, (unsigned long long) ran.out_bytes,
                    (unsigned long long) ran.err_bytes);
     }
