@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -82,7 +83,27 @@ raise_limit (pid_t target, const struct attempt *self)
   if (getrlimit ((int) self->arguments[0], &limit) < 0)
     return errno;
   limit.rlim_max = (rlim_t) self->arguments[1];
-  return setrlimit ((int) self->arguments[0], &limit) < 0 ? errno : 0;
+  if (setrlimit ((int) self->arguments[0], &limit) < 0 || getrlimit ((int) self->arguments[0], &limit) < 0)
+    return errno;
+  return limit.rlim_max == (rlim_t) self->arguments[1] ? 0 : EPERM; /* it was only told so */
+}
+
+/* By both calls, and with a pointer whose lower half is 0, which a filter might take for none. */
+static int
+lower_core_limit (pid_t target, const struct attempt *self)
+{
+  struct rlimit *limit = mmap ((void *) (UINT64_C (5) << 32), sizeof *limit, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  struct rlimit now;
+
+  (void) target;
+  (void) self;
+  if (limit == MAP_FAILED)
+    return EBUSY;
+  syscall (SYS_setrlimit, RLIMIT_CORE, limit);
+  syscall (SYS_prlimit64, 0, RLIMIT_CORE, limit, NULL);
+  syscall (SYS_prlimit64, getpid (), RLIMIT_CORE, limit, &now);
+  return getrlimit (RLIMIT_CORE, &now) == 0 && now.rlim_max == 0 ? 0 : EPERM;
 }
 
 static int
@@ -262,6 +283,7 @@ const struct attempt attempts_calls[] = {
   { "scheduler", take_processor, 0, { 0 } },
   { "limit-nice", raise_limit, 0, { RLIMIT_NICE, 40 } },
   { "limit-core", raise_limit, 0, { RLIMIT_CORE, -1 } },
+  { "limit-core-0", lower_core_limit, 0, { 0 } },
   { "mknod-block", make_device, 0, { S_IFBLK, 8 << 8 } },
   { "mknod-memory", make_device, 0, { S_IFCHR, 1 << 8 | 1 } },
   { "terminal-input", inject, 0, { TIOCSTI } },

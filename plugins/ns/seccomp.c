@@ -106,9 +106,9 @@ emit_load (struct berth_buffer *out, size_t offset)
 }
 
 static size_t
-argument_offset (uint32_t argument)
+argument_offset (uint32_t argument, bool high)
 {
-  return offsetof (struct seccomp_data, args) + argument * sizeof (uint64_t) + LOW_HALF;
+  return offsetof (struct seccomp_data, args) + argument * sizeof (uint64_t) + (high ? 4 - LOW_HALF : LOW_HALF);
 }
 
 /* Jumps count from the next instruction; the refusal follows the last test, and ends the guard. */
@@ -136,10 +136,10 @@ emit_guard (struct berth_buffer *out, const struct ns_syscall_guard *guard, uint
                                            (uint8_t) (tests + (guard->when != 0 ? 2 : 0))));
   if (guard->when != 0)
     {
-      emit_load (out, argument_offset (guard->when_argument));
+      emit_load (out, argument_offset (guard->when_argument, false));
       emit (out, (struct sock_filter)BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, guard->when_value, 0, tests));
     }
-  emit_load (out, argument_offset (guard->argument));
+  emit_load (out, argument_offset (guard->argument, guard->high));
   for (uint32_t i = 0; i < guard->count; i++)
     emit_test (out, guard, i);
   emit (out, (struct sock_filter)BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t) guard->error));

@@ -82,6 +82,11 @@ const char *const ns_syscalls_allowed[] = {
 #define OF_FIRST_PROCESS(call, which)                                                              \
   { .name = (call), .error = EPERM, .kind = NS_GUARD_VALUES, .argument = (which), .count = 1, .values = { 1 } }
 
+/* prlimit64 with a new limit of core files, and not only the question: a pointer that is not NULL. */
+#define NEW_CORE_LIMIT(upper)                                                                      \
+  { "prlimit64", 0, NS_GUARD_OTHERS, .argument = 2, .high = (upper), .when = 1, .when_argument = 1, \
+    .when_value = RLIMIT_CORE, .count = 1, .values = { 0 } }
+
 const struct ns_syscall_guard ns_syscall_guards[] = {
   { "clone", EPERM, NS_GUARD_BITS, .argument = CLONE_FLAGS_ARGUMENT, .count = 1, .values = { NEW_NAMESPACES },
     .open_value = NEVER_NEW_NAMESPACES },
@@ -103,6 +108,10 @@ const struct ns_syscall_guard ns_syscall_guards[] = {
   OF_FIRST_PROCESS ("ioprio_set", 1),
   { "setpriority", EPERM, NS_GUARD_VALUES, .argument = 0, .count = 1, .values = { PRIO_USER } },
   { "ioprio_set", EPERM, NS_GUARD_VALUES, .argument = 0, .count = 1, .values = { IO_PRIORITY_OF_USER } },
+  /* At the limit of 1 that commands start with the kernel feeds no helper with what crashes, at 0 it
+   * does.  Programs that hold keys set 0, and have to hear that they were obeyed: they are, and better. */
+  { "setrlimit", 0, NS_GUARD_VALUES, .argument = 0, .count = 1, .values = { RLIMIT_CORE } },
+  NEW_CORE_LIMIT (0), NEW_CORE_LIMIT (1),
   /* Input for whoever reads the terminal, the console's selection, and line disciplines, each of
    * which is a driver that the kernel would load. */
   { "ioctl", EPERM, NS_GUARD_VALUES, .argument = 1, .count = 3, .values = { TIOCSTI, TIOCLINUX, TIOCSETD } },

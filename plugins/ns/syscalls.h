@@ -19,13 +19,15 @@ enum ns_guard_kind
 };
 
 /* A call that is allowed but for some values of an argument.  Only the low 32 bits count: the
- * kernel takes no more of these, whatever else is in the register. */
+ * kernel takes no more of these, whatever else is in the register.  With the error 0 it is not
+ * made, and told to have succeeded. */
 struct ns_syscall_guard
 {
   const char *name;
   int32_t error;
   uint32_t kind;
   uint32_t argument;
+  uint32_t high; /* 1: its upper half is looked at, of a pointer for one */
   uint32_t when; /* 1: only where when_argument is when_value */
   uint32_t when_argument;
   uint32_t when_value;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +45,14 @@ harden_identity (uid_t id)
     return -1;
   prctl (PR_SET_KEEPCAPS, 0);
   return (int) syscall (SYS_capset, &header, data);
+}
+
+int
+harden_core (uint64_t limit)
+{
+  const struct rlimit both = { .rlim_cur = (rlim_t) limit, .rlim_max = (rlim_t) limit };
+
+  return setrlimit (RLIMIT_CORE, &both);
 }
 
 /* The sets that decide what an execve gives; the agent's own permitted set stays. */

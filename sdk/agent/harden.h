@@ -3,6 +3,7 @@
 #define BERTH_SDK_AGENT_HARDEN_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Default dispositions whatever was inherited; SIGCHLD blocked, nothing else. */
@@ -11,6 +12,9 @@ void harden_signals (void);
 /* The user id ID with all the capabilities: no account of the sandbox, its root included, then has
  * power over the agent's processes by having their id. */
 int harden_identity (uid_t id);
+
+/* What the agent and all that it starts may write of a core: a filter may forbid it later. */
+int harden_core (uint64_t limit);
 
 /* Undumpable; no new privileges; empty bounding, ambient and inheritable sets; reaper of all that it
  * starts; then the seccomp FILTER of SIZE bytes, if any.  NULL, or what failed, with errno. */

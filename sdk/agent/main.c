@@ -284,6 +284,8 @@ main (int argc, char **argv)
   umask (0);
   if (agent.own_id != 0 && harden_identity (agent.own_id) < 0)
     give_up ("--own-id", strerror (errno));
+  if (agent.limit_core != UINT64_MAX && harden_core (agent.limit_core) < 0)
+    give_up ("--limit-core", strerror (errno));
   failed = harden_process (options.filter.data, options.filter.size);
   if (failed != NULL)
     give_up (failed, strerror (errno));

@@ -71,7 +71,7 @@ set_up (const struct agent *agent, const int standard[3])
   syscall (SYS_close_range, 3u, UINT_MAX, 0u);
   if (set_limit (RLIMIT_NOFILE, agent->limit_open_files) < 0
       || set_limit (RLIMIT_NPROC, agent->limit_processes) < 0
-      || set_limit (RLIMIT_FSIZE, agent->limit_file_size) < 0 || set_limit (RLIMIT_CORE, agent->limit_core) < 0)
+      || set_limit (RLIMIT_FSIZE, agent->limit_file_size) < 0)
     return -1;
   offer_to_oom_killer ();
   umask (022);

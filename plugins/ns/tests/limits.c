@@ -178,7 +178,10 @@ sizes (void)
                           "24");
   CU_ASSERT_NOT_EQUAL (guest_run (&guest, NULL, "head -c 2M /dev/zero > /workspace/large", NULL, NULL, NULL), 0);
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "stat -c %s /workspace/large"), "1048576");
+  /* At 1 no helper of the machine's is fed with a crash: who asks for less hears yes, and it stays. */
   CU_ASSERT_STRING_EQUAL (guest_output (&guest, "grep core /proc/self/limits | tr -s ' ' | cut -d' ' -f5,6"), "1 1");
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, "ulimit -c 0 && prlimit --core=0 true && prlimit --core=0 grep core /proc/self/limits"
+                                                " | tr -s ' ' | cut -d' ' -f5,6"), "1 1");
   guest_alone_end (&host, &guest);
 }
 
