@@ -50,6 +50,7 @@ boot 120 without_memory cgroup_disable=memory
 boot 120 without_controllers cgroup_disable=memory,pids,cpu
 boot 120 power_is_cut
 boot 120 power_is_back
+boot 120 hardening
 boot "$patience" programs
 boot "$patience" ordinary
 boot "$patience" contract

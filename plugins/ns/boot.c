@@ -131,6 +131,7 @@ fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
     add_number (arguments, "--limit-file-size", meta->limits.file_size);
   /* 1 and not 0: a pipe in core_pattern is fed whatever the limit, except this one. */
   add_number (arguments, "--limit-core", 1);
+  add_word (arguments, "--landlock");
   if (boot->users.single)
     {
       add_word (arguments, "--single-user");

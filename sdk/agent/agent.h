@@ -52,6 +52,7 @@ struct agent
   uint64_t limit_core;
   int64_t grace_ms;
   bool forbid_root;
+  bool landlock;
   uid_t own_id;     /* what the agent's processes are and no command can be; 0: what it was started as */
   bool single_user; /* no other account can be had here: nothing maps to it */
   bool use_openat2;

@@ -77,6 +77,7 @@ enum known_option
   OPTION_OWN_ID,
   OPTION_FORBID_ROOT,
   OPTION_SINGLE_USER,
+  OPTION_LANDLOCK,
   OPTION_NO_OPENAT2,
   OPTION_VERSION
 };
@@ -97,6 +98,7 @@ static const struct option known_options[] = {
   { "own-id", required_argument, NULL, OPTION_OWN_ID },
   { "forbid-root", no_argument, NULL, OPTION_FORBID_ROOT },
   { "single-user", no_argument, NULL, OPTION_SINGLE_USER },
+  { "landlock", no_argument, NULL, OPTION_LANDLOCK },
   { "no-openat2", no_argument, NULL, OPTION_NO_OPENAT2 },
   { "version", no_argument, NULL, OPTION_VERSION },
   { NULL, 0, NULL, 0 },
@@ -175,6 +177,9 @@ take_option (struct agent *agent, struct options *options, int which, const char
       break;
     case OPTION_SINGLE_USER:
       agent->single_user = true;
+      break;
+    case OPTION_LANDLOCK:
+      agent->landlock = true;
       break;
     case OPTION_NO_OPENAT2:
       agent->use_openat2 = false;
@@ -289,6 +294,8 @@ main (int argc, char **argv)
   failed = harden_process (options.filter.data, options.filter.size);
   if (failed != NULL)
     give_up (failed, strerror (errno));
+  if (agent.landlock && harden_writes (agent.workspace) < 0)
+    give_up ("--landlock", strerror (errno));
   berth_buffer_free (&options.filter);
   agent_serve (&agent);
   berth_buffer_free (&agent.environment);

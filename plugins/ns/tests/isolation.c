@@ -401,6 +401,31 @@ ordinary_tools_work (void)
   guest_alone_end (&host, &guest);
 }
 
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#endif
+
+/* A process has room for 16 rule sets, one of which is ours already. */
+static void
+landlock_is_in_force (void)
+{
+  struct host host;
+  struct guest guest;
+
+  if (syscall (SYS_landlock_create_ruleset, NULL, 0, 1) < 2)
+    {
+      berth_test_skip ("the kernel has no Landlock, or its first version");
+      return;
+    }
+  if (!guest_alone (&host, &guest, NULL))
+    return;
+  assert_output (&guest,
+                 "perl -e '$handled = pack (\"Q\", 2); while (($fd = syscall (444, $handled, 8, 0)) >= 0 && syscall (446, $fd, 0) == 0)"
+                 " { $count++ } print $count'",
+                 "15");
+  guest_alone_end (&host, &guest);
+}
+
 /* D-052: a link inside is resolved inside. */
 static void
 links_lead_nowhere (void)
@@ -443,6 +468,7 @@ main (void)
     { "B49 no descriptor of the host's comes along", no_descriptor_comes_along },
     { "E18 refused calls, in the three entries of x86-64", refused_calls },
     { "E18 ordinary tools work", ordinary_tools_work },
+    { "E18 Landlock is in force where the kernel has it", landlock_is_in_force },
     { "D-052 links lead nowhere outside", links_lead_nowhere },
     { NULL, NULL },
   };

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "sdk/agentlink/tests/support.h"
+#include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
 static const char *
@@ -608,6 +610,46 @@ test_own_id (void)
   agent_stop (&agent);
 }
 
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#endif
+
+/* The place is root's, so that nothing else keeps it from it. */
+static void
+test_landlock (void)
+{
+  struct agent_under_test agent;
+  struct berth_run run = { .struct_size = sizeof run, .asks = BERTH_RUN_USER, .user = "root" };
+  char place[] = "/var/lib/berth-test-XXXXXX";
+  BERTH_AUTO_FREE char *outside = NULL;
+  static const char inside[] = "mkdir a b && echo x > a/f && mv a/f b/f && ln b/f a/g && ln -s g a/s && mkfifo a/p && mv a/p b &&"
+                               "truncate -s 9 b/f && mv b a && rm -r a && echo x > /dev/null && echo x > /proc/self/comm &&"
+                               "f=$(mktemp) && rm $f && (exec 3<>/dev/ptmx) && echo works";
+
+  if (syscall (SYS_landlock_create_ruleset, NULL, 0, 1) < 2)
+    {
+      berth_test_skip ("the kernel has no Landlock, or its first version");
+      return;
+    }
+  if (!agent_start (&agent, NULL))
+    return;
+  CU_ASSERT_PTR_NOT_NULL_FATAL (mkdtemp (place));
+  outside = berth_string_format ("cd %s && (echo x > file) 2>/dev/null && rm file && echo file; mkdir x 2>/dev/null && rmdir x &&"
+                                 "echo directory; ln -s x link 2>/dev/null && rm link && echo link; echo tried", place);
+  check_output (&agent, &run, outside, "file\ndirectory\nlink\ntried\n");
+  agent_stop (&agent);
+  if (!agent_start (&agent, (const char *const[]) { "--landlock", NULL }))
+    {
+      rmdir (place);
+      return;
+    }
+  check_output (&agent, &run, outside, "tried\n");
+  check_output (&agent, NULL, inside, "works\n");
+  CU_ASSERT_EQUAL (write_file (&agent, in_workspace (&agent, "new"), "x", 1, NULL), 0);
+  agent_stop (&agent);
+  CU_ASSERT_EQUAL (rmdir (place), 0);
+}
+
 static void
 test_many (void)
 {
@@ -647,6 +689,7 @@ static const struct berth_test tests[] = {
   { "E15 a client that goes takes its command along", test_cancel },
   { "what a dead nanny leaves is killed", test_dead_nanny },
   { "L15 root has no power over the agent's processes", test_own_id },
+  { "E18 with Landlock only the sandbox's own places are written to", test_landlock },
   { "E16 nothing is left of many commands", test_many },
   { NULL, NULL },
 };
