@@ -326,6 +326,7 @@ static const struct suite_clause clauses[] = {
   { .id = "E11", .title = "1 GiB of output", .flags = SUITE_PROGRAM | SUITE_LONG, .seconds = 120, .run = suite_e11 },
   { .id = "E12", .title = "much output on either stream or both does not deadlock (D-006)", .flags = SUITE_PROGRAM, .run = suite_e12 },
   { .id = "E13", .title = "arguments of the longest legal size", .flags = SUITE_PROGRAM, .run = suite_e13 },
+  { .id = "D-181", .title = "what is too long is named", .flags = SUITE_PROGRAM, .run = suite_d181 },
   { .id = "E14", .title = "50 commands at once are independent", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_e14 },
   { .id = "E15", .title = "cancellation ends the tree within a second", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_e15 },
   { .id = "E15-gone", .title = "a client that vanished ends the tree (D-040, D-042)", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_e15_gone },

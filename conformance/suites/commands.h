@@ -12,6 +12,7 @@ void suite_e04_many (struct suite_context *suite);
 void suite_e11 (struct suite_context *suite);
 void suite_e12 (struct suite_context *suite);
 void suite_e13 (struct suite_context *suite);
+void suite_d181 (struct suite_context *suite);
 void suite_e14 (struct suite_context *suite);
 void suite_e16 (struct suite_context *suite);
 void suite_e20 (struct suite_context *suite);

@@ -10,6 +10,7 @@
 #define MANY 10000
 #define WORKERS 2
 #define AT_ONCE 50
+#define MANY_VARIABLES 20000
 #define LONGEST 131071 /* MAX_ARG_STRLEN less its NUL */
 
 static void
@@ -236,6 +237,53 @@ suite_e13 (struct suite_context *suite)
   suite_argv (box, &longer, arguments);
   SUITE_CHECK (suite, longer.exits == 0, "one byte more: %s", suite_ran_text (&longer));
   SUITE_CHECK_CODE (suite, "one byte more", longer.code, BERTH_E_INVALID_REQUEST, BERTH_E_PAYLOAD_TOO_LARGE);
+}
+
+/* Each is named that is too long; all together have a limit that is told as well. */
+void
+suite_d181 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_FREE char *text = malloc (LONGEST + 2);
+  BERTH_AUTO_FREE struct berth_pair *many = calloc (MANY_VARIABLES, sizeof *many);
+  BERTH_AUTO_FREE char (*names)[16] = calloc (MANY_VARIABLES, sizeof *names);
+  const char *const count[] = { "/bin/sh", "-c", "env | grep -c ^V[0-9]", NULL };
+  const char *const size[] = { "/bin/sh", "-c", "echo ${#A}", NULL };
+  const char *whole[34] = { "/bin/true" };
+  struct berth_pair pair = { .name = "A", .value = text };
+  SUITE_AUTO_RAN struct suite_ran longest = { 0 };
+  SUITE_AUTO_RAN struct suite_ran longer = { 0 };
+  SUITE_AUTO_RAN struct suite_ran crowd = { 0 };
+  SUITE_AUTO_RAN struct suite_ran all = { 0 };
+  SUITE_AUTO_RAN struct suite_ran named = { 0 };
+
+  SUITE_REQUIRE (suite, text != NULL && many != NULL && names != NULL, "no memory");
+  memset (text, 'a', LONGEST);
+  text[LONGEST] = '\0';
+  text[LONGEST - 2] = '\0';
+  suite_run (box, &(struct suite_command) { .arguments = size, .environment = &pair, .environment_count = 1 }, &longest);
+  SUITE_CHECK_PRINTED (suite, &longest, "131069\n", "the longest variable");
+  text[LONGEST - 2] = 'a';
+  text[LONGEST - 1] = '\0';
+  suite_run (box, &(struct suite_command) { .arguments = size, .environment = &pair, .environment_count = 1 }, &longer);
+  SUITE_CHECK_CODE (suite, "a variable of one byte more", longer.code, BERTH_E_INVALID_REQUEST);
+  SUITE_CHECK (suite, strstr (longer.error.message, " A ") != NULL, "it is not named in: %s", longer.error.message);
+  text[LONGEST - 1] = 'a';
+  suite_argv (box, &named, (const char *const[]) { "/bin/true", "short", text, NULL });
+  SUITE_CHECK_EXIT (suite, &named, 0, "an argument of the longest size");
+  for (size_t i = 1; i < 33; i++)
+    whole[i] = text;
+  suite_argv (box, &all, whole);
+  SUITE_CHECK (suite, all.code == BERTH_E_INVALID_REQUEST || all.code == BERTH_E_PAYLOAD_TOO_LARGE, "4 MiB of arguments: %s",
+               suite_ran_text (&all));
+  SUITE_CHECK (suite, strstr (all.error.message, "too long") != NULL, "4 MiB of arguments: %s", all.error.message);
+  for (int i = 0; i < MANY_VARIABLES; i++)
+    {
+      snprintf (names[i], sizeof names[i], "V%d", i);
+      many[i] = (struct berth_pair) { .name = names[i], .value = "x" };
+    }
+  suite_run (box, &(struct suite_command) { .arguments = count, .environment = many, .environment_count = MANY_VARIABLES }, &crowd);
+  SUITE_CHECK_PRINTED (suite, &crowd, "20000\n", "20 000 variables");
 }
 
 void

@@ -1,8 +1,13 @@
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "sdk/agentlink/stream.h"
 
 #define RUN_ASKS (BERTH_RUN_ENVIRONMENT | BERTH_RUN_WORKDIR | BERTH_RUN_USER | BERTH_RUN_TIMEOUT)
+
+/* MAX_ARG_STRLEN of Linux, with pages of 4 KiB, which are the smallest. */
+#define STRING_MAXIMUM ((size_t) 32 * 4096)
 
 const struct berth_commands_ops agentlink_commands = {
   .struct_size = sizeof agentlink_commands,
@@ -40,6 +45,40 @@ add_run (struct berth_buffer *out, const struct berth_run *run)
     wire_add_text (out, WIRE_TAG_USER, run->user);
   if ((run->asks & BERTH_RUN_TIMEOUT) != 0)
     wire_add_number (out, WIRE_TAG_TIMEOUT_MS, (uint64_t) run->timeout_ms);
+}
+
+static int
+refuse_long (struct berth_call *call, const char *what, size_t size)
+{
+  call->services->fail (call, BERTH_E_INVALID_REQUEST, "%s has %zu bytes, and at most %zu are possible: argument too long", what,
+                        size, STRING_MAXIMUM - 1);
+  call->services->hint (call, "put it into a file of the sandbox");
+  return -1;
+}
+
+/* What the kernel would refuse without saying which one it is. */
+static int
+check_sizes (struct berth_call *call, const struct berth_run *run)
+{
+  char what[160];
+
+  for (uint32_t i = 0; i < run->argument_count; i++)
+    if (strlen (run->arguments[i]) >= STRING_MAXIMUM)
+      {
+        snprintf (what, sizeof what, "argument %u", i);
+        return refuse_long (call, what, strlen (run->arguments[i]));
+      }
+  for (uint64_t i = 0; (run->asks & BERTH_RUN_ENVIRONMENT) != 0 && i < run->environment_count; i++)
+    {
+      const struct berth_pair *pair = &run->environment[i];
+      size_t size = strlen (pair->name) + 1 + strlen (pair->value);
+
+      if (size < STRING_MAXIMUM)
+        continue;
+      snprintf (what, sizeof what, "the variable %.100s with its value", pair->name);
+      return refuse_long (call, what, size);
+    }
+  return 0;
 }
 
 static uint32_t
@@ -150,7 +189,7 @@ agentlink_run (struct berth_call *call, struct berth_handle *handle, const struc
   if ((run->asks & BERTH_RUN_TIMEOUT) != 0 && run->timeout_ms <= 0)
     return call->services->fail (call, BERTH_E_INVALID_REQUEST, "the timeout is %lld ms, it must be above 0",
                                  (long long) run->timeout_ms);
-  if (stream_open (&stream, call, link, WIRE_RUN) < 0)
+  if (check_sizes (call, run) < 0 || stream_open (&stream, call, link, WIRE_RUN) < 0)
     return -1;
   add_run (&stream.out, run);
   kills = memory_kills (link);
