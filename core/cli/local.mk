@@ -62,3 +62,8 @@ EXTRA_DIST += %D%/tests/weight.sh %D%/tests/ordinary-user
 %C%_tests_cp_ns_SOURCES = %D%/tests/cp.c $(CLI_PROCESS)
 %C%_tests_cp_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_cp_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+
+check_PROGRAMS += %D%/tests/terminal
+TESTS += %D%/tests/terminal
+%C%_tests_terminal_SOURCES = %D%/tests/terminal.c $(CLI_PROCESS)
+%C%_tests_terminal_LDADD = sdk/base/libjson.la $(TEST_LIBS)

@@ -172,6 +172,8 @@ start_agent (struct ns_boot *boot)
   ns_plan_root (&boot->plan, &boot->meta.limits);
   if (boot->plan.error != 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
+  if (boot->plan.odd != NULL)
+    return call->services->fail (call, BERTH_E_CONFIGURATION, "%s of this machine is not the device of that name", boot->plan.odd);
   if (ns_launch (call, &launch, &boot->launched) < 0)
     return -1;
   boot->meta.pid = boot->launched.pid;

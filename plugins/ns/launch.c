@@ -208,6 +208,9 @@ fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_
   else if (news->value >= 0 && plan->steps[news->value].kind == NS_STEP_MOUNT && news->error == EPERM
            && strcmp (plan->steps[news->value].source, "proc") == 0)
     call->services->hint (call, "parts of this machine's own /proc are covered, as in a container: the kernel then refuses a new one");
+  else if (news->value >= 0 && (news->error == EPERM || news->error == EACCES))
+    call->services->hint (call, "something forbids it in user namespaces: a security module (AppArmor, SELinux), a container or a filter;"
+                                " see kernel.apparmor_restrict_unprivileged_userns");
   else if (news->value == -NS_STAGE_EXEC)
     call->services->hint (call, "the agent must be executable by everybody, and its directory's file system not noexec");
   return -1;

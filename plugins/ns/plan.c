@@ -87,7 +87,8 @@ ns_plan_describe (const struct ns_plan *plan, int index, char *text, size_t size
   else if (index >= 0 && (size_t) index < plan->count)
     {
       const struct ns_step *step = &plan->steps[index];
-      snprintf (text, size, "%s %s%s%s", kinds[step->kind], step->source != NULL && step->kind != NS_STEP_FILE ? step->source : "",
+      bool named = step->target != NULL || (step->source != NULL && step->kind != NS_STEP_FILE);
+      snprintf (text, size, "%s%s%s%s%s", kinds[step->kind], named ? " " : "", step->source != NULL && step->kind != NS_STEP_FILE ? step->source : "",
                 step->source != NULL && step->kind != NS_STEP_FILE && step->target != NULL ? " on " : "",
                 step->target != NULL ? step->target : "");
     }

@@ -51,6 +51,7 @@ struct ns_plan
   size_t room;
   char **texts; /* owned: what the steps point at and is not static */
   size_t text_count;
+  const char *odd; /* a device of the host's that is another than its name says, or NULL */
   int error;    /* ENOMEM once something could not be added */
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "plugins/ns/ns.h"
@@ -145,7 +146,11 @@ tmpfs_limits (struct ns_plan *plan, const char *mode, uint64_t size)
 static void
 make_dev (struct ns_plan *plan, const struct ns_limits *limits)
 {
-  static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
+  static const struct
+  {
+    const char *name;
+    unsigned major, minor;
+  } devices[] = { { "null", 1, 3 }, { "zero", 1, 5 }, { "full", 1, 7 }, { "random", 1, 8 }, { "urandom", 1, 9 }, { "tty", 5, 0 } };
   static const char *const links[][2] = { { "/proc/self/fd", "dev/fd" },
                                           { "/proc/self/fd/0", "dev/stdin" },
                                           { "/proc/self/fd/1", "dev/stdout" },
@@ -155,9 +160,15 @@ make_dev (struct ns_plan *plan, const struct ns_limits *limits)
   add_mount (plan, "tmpfs", "dev", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k");
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
     {
-      const char *target = ns_plan_text (plan, "dev/%s", devices[i]);
+      const char *target = ns_plan_text (plan, "dev/%s", devices[i].name);
+      const char *source = ns_plan_text (plan, "/dev/%s", devices[i].name);
+      struct stat status;
+      /* What a link leads to, or stands there instead, is not shown under the device's name. */
+      if (lstat (source, &status) < 0 || !S_ISCHR (status.st_mode)
+          || status.st_rdev != makedev (devices[i].major, devices[i].minor))
+        plan->odd = source;
       add (plan, NS_STEP_FILE, "", target, 0666);
-      add (plan, NS_STEP_BIND, ns_plan_text (plan, "/dev/%s", devices[i]), target, 0);
+      add (plan, NS_STEP_BIND, source, target, 0);
     }
   for (size_t i = 0; i < sizeof links / sizeof *links; i++)
     add (plan, NS_STEP_LINK, links[i][0], links[i][1], 0);

@@ -34,6 +34,12 @@ process_path (const char *name)
   return path;
 }
 
+const char *
+process_program (void)
+{
+  return program;
+}
+
 int
 process_write_file (const char *name, const char *content)
 {

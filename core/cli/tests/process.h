@@ -16,6 +16,8 @@ int process_main (const char *suite, const char *backend, const struct berth_tes
 
 /* A path below the temporary directory; good until the next call. */
 const char *process_path (const char *name);
+/* The built `berth`, for who starts it in a way of his own. */
+const char *process_program (void);
 /* Writes a file there. */
 int process_write_file (const char *name, const char *content);
 

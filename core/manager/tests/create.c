@@ -520,7 +520,7 @@ main (void)
     { "L05 I05 requests that make no sense", test_bad_requests },
     { "I01 a tier that is required is checked before provisioning", test_tier },
     { "I01 UNKNOWN satisfies nothing and is warned of once", test_unknown_tier },
-    { "L04 a limit that cannot be enforced is refused", test_unenforced },
+    { "L04 D-099 a limit that cannot be enforced is refused", test_unenforced },
     { "N02 deny is refused where it cannot be enforced", test_network },
     { "N06 a policy that is not promised is refused", test_silent_network },
     { "a backend that is not there", test_disabled },

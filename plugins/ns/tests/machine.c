@@ -1,13 +1,19 @@
 /* machine.c - machines that lack something, and records that speak of another time. */
 #include <CUnit/CUnit.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +51,179 @@ static void
 say (const struct host_call *call)
 {
   fprintf (stderr, "%u %s (%s)\n", call->code, call->message, call->hint);
+}
+
+/* ---- devices and masks ---- */
+
+static int
+swap_device (void)
+{
+  return mount ("/dev/zero", "/dev/full", NULL, MS_BIND, NULL);
+}
+
+static int
+check_refused_device (struct host *host)
+{
+  const struct berth_spec spec = guest_spec ();
+  struct host_call call;
+  struct guest guest = { 0 };
+
+  host_call_start (host, &call);
+  if (guest_create_in (host, &guest, &spec, &call) == 0)
+    return 1;
+  if (call.code != BERTH_E_CONFIGURATION || strstr (call.message, "/dev/full") == NULL)
+    {
+      say (&call);
+      return 2;
+    }
+  return guest_is_present (&guest) ? 3 : 0;
+}
+
+static void
+another_device (void)
+{
+  struct host host;
+
+  if (!host_start (&host))
+    return;
+  on_another_machine (&host, swap_device, check_refused_device);
+  host_stop (&host);
+}
+
+static void
+a_hostile_workspace (void)
+{
+  static const char tell[] = "stat -c '%n %t:%T' /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty; "
+                             "for f in keys kcore timer_list sysrq-trigger; do [ -e /proc/$f ] && wc -c < /proc/$f; done; "
+                             "(echo x > /proc/sys/kernel/hostname) 2>/dev/null && echo wrote; readlink /proc/1/exe; echo told";
+  struct host host;
+  struct guest guest;
+  struct host_call call;
+
+  if (!guest_alone (&host, &guest, NULL))
+    return;
+  BERTH_AUTO_FREE char *before = strdup (guest_output (&guest, tell));
+  CU_ASSERT_PTR_NOT_NULL (strstr (before, "/dev/null 1:3"));
+  /* Every name that the plan makes below the workspace before it is the root. */
+  CU_ASSERT_EQUAL (guest_run (&guest, NULL,
+                              "for d in dev proc sys etc tmp run var usr workspace; do ln -s /etc/passwd $d; done; rm dev proc; "
+                              "mkdir dev proc; for f in null zero full pts; do ln -s /proc/sys/kernel/core_pattern dev/$f; done; "
+                              "ln -s /etc/passwd proc/keys",
+                              NULL, NULL, NULL),
+                   0);
+  CU_ASSERT_EQUAL (guest_stop (&guest, &call), 0);
+  CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
+  CU_ASSERT_STRING_EQUAL (guest_output (&guest, tell), before);
+  guest_alone_end (&host, &guest);
+}
+
+/* ---- steps that are forbidden ---- */
+
+/* From here on this process and all it makes get ERROR from the system call NUMBER. */
+static int
+forbid (int number, int error)
+{
+  struct sock_filter rules[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, (uint32_t) number, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t) error),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = { sizeof rules / sizeof *rules, rules };
+
+  return prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -1 : prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int
+forbid_clone (void)
+{
+  return forbid (SYS_clone3, EPERM);
+}
+
+static int
+limit_clone (void)
+{
+  return forbid (SYS_clone3, ENOSPC);
+}
+
+static int
+forbid_mount (void)
+{
+  return forbid (SYS_mount, EACCES);
+}
+
+static int
+forbid_host_name (void)
+{
+  return forbid (SYS_sethostname, EPERM);
+}
+
+/* The loopback is the one ioctl of the way. */
+static int
+forbid_ioctl (void)
+{
+  return forbid (SYS_ioctl, EPERM);
+}
+
+static int
+forbid_pivot (void)
+{
+  return forbid (SYS_pivot_root, EPERM);
+}
+
+/* What is told, in this order: by `forbidden_steps`, which forks for each. */
+static const struct forbidden
+{
+  int (*change) (void);
+  const char *told;
+  const char *hint;
+} steps[] = {
+  { forbid_clone, "namespaces", "user.max_user_namespaces" },
+  { limit_clone, "namespaces", "user.max_user_namespaces" },
+  { forbid_mount, "mount", "AppArmor" },
+  { forbid_host_name, "host name", "AppArmor" },
+  { forbid_ioctl, "loopback", "AppArmor" },
+  { forbid_pivot, "root", "AppArmor" },
+};
+
+static int
+check_forbidden (struct host *host, const struct forbidden *step)
+{
+  const struct berth_spec spec = guest_spec ();
+  struct host_call call;
+  struct guest guest = { 0 };
+
+  host_call_start (host, &call);
+  if (guest_create_in (host, &guest, &spec, &call) == 0)
+    return 1;
+  if (strstr (call.message, step->told) == NULL || strstr (call.hint, step->hint) == NULL)
+    {
+      say (&call);
+      return 2;
+    }
+  return guest_is_present (&guest) ? 3 : 0;
+}
+
+static void
+forbidden_steps (void)
+{
+  struct host host;
+
+  if (!host_start (&host))
+    return;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    {
+      int status = -1;
+      pid_t pid = fork ();
+
+      if (pid == 0)
+        _exit (steps[i].change () < 0 ? 100 : check_forbidden (&host, &steps[i]));
+      waitpid (pid, &status, 0);
+      CU_ASSERT_EQUAL (status, 0);
+      if (status != 0)
+        fprintf (stderr, "%s: status %#x\n", steps[i].told, (unsigned) status);
+    }
+  host_stop (&host);
 }
 
 /* ---- without cgroups ---- */
@@ -327,9 +506,12 @@ int
 main (void)
 {
   static const struct berth_test tests[] = {
-    { "L04 without cgroups a limit is refused, or not claimed", without_cgroups },
+    { "L04 D-099 without cgroups a limit is refused, or not claimed", without_cgroups },
     { "L21 the freezer of cgroup v1", first_freezer },
     { "L01 in a container it says what is wrong", in_a_container },
+    { "D-168 a device that is another is not shown under its name", another_device },
+    { "D-168 what the workload leaves does not change the next root", a_hostile_workspace },
+    { "D-171 a machine that forbids a step is told, and nothing runs", forbidden_steps },
     { "L16 after a reboot it is stopped, and can be destroyed", after_a_reboot },
     { "L08 a number used again is nobody's death", a_number_used_again_is_nobodys_death },
     { "E18 a damaged filter is made again", a_damaged_filter_is_made_again },
