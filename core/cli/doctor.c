@@ -63,6 +63,8 @@ int
 cli_doctor (struct cli *cli)
 {
   struct report report = { .checkup = { .tell = cli->json ? tell_json : tell_text } };
+  struct cli_machine machine;
+  char user[CLI_USER_SIZE];
   struct berth_error error;
   int status = 0;
 
@@ -71,7 +73,11 @@ cli_doctor (struct cli *cli)
   report.colours = cli_has_colours (STDOUT_FILENO);
   if (cli->json)
     report.array = berth_json_new_array ();
+  cli_this_machine (&machine, user);
+  report.checkup.machine = &machine;
   cli_check_kernel (&report.checkup);
+  cli_check_cgroups (&report.checkup);
+  cli_check_devices (&report.checkup);
   status = cli_open_host (cli);
   if (status == 0)
     cli_check_directories (&report.checkup, cli->host);

@@ -2,9 +2,10 @@
 # takes its own copy. What is made of the tables alone is also linked into mkmanual.
 CLI_TABLES = %D%/complete.c %D%/manual.c %D%/manual.h %D%/options.c %D%/options.h %D%/suggest.c %D%/suggest.h %D%/tables.c
 CLI_FORMAT = %D%/text.c %D%/text.h
+CLI_CHECKS = %D%/cgroups.c %D%/checks.c %D%/checks.h %D%/machine.c
 
 bin_PROGRAMS += %D%/berth
-%C%_berth_SOURCES = $(CLI_TABLES) $(CLI_FORMAT) %D%/backends.c %D%/checks.c %D%/checks.h %D%/cli.h %D%/completion.c \
+%C%_berth_SOURCES = $(CLI_TABLES) $(CLI_FORMAT) %D%/backends.c $(CLI_CHECKS) %D%/cli.h %D%/completion.c \
 	%D%/copy.c %D%/copy.h %D%/copy_in.c %D%/copy_out.c %D%/cp.c %D%/hosttree.c %D%/hosttree.h \
 	%D%/progress.c %D%/progress.h %D%/tarcall.c %D%/tarcall.h \
 	%D%/config.c %D%/create.c %D%/doctor.c %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
@@ -31,8 +32,10 @@ CLEANFILES += $(CLI_COMPLETION)
 $(CLI_COMPLETION): %D%/mkmanual$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && shell=$(@D) && %D%/mkmanual$(EXEEXT) completion "$${shell##*.}" > $@.tmp && mv $@.tmp $@
 
-check_PROGRAMS += %D%/tests/options %D%/tests/text
-TESTS += %D%/tests/options %D%/tests/text
+check_PROGRAMS += %D%/tests/machine %D%/tests/options %D%/tests/text
+TESTS += %D%/tests/machine %D%/tests/options %D%/tests/text
+%C%_tests_machine_SOURCES = %D%/tests/machine.c %D%/cgroups.c %D%/checks.h %D%/machine.c
+%C%_tests_machine_LDADD = $(TEST_LIBS)
 %C%_tests_options_SOURCES = %D%/tests/options.c $(CLI_TABLES)
 %C%_tests_options_LDADD = $(TEST_LIBS)
 %C%_tests_text_SOURCES = %D%/tests/text.c $(CLI_FORMAT)

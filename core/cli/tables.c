@@ -159,8 +159,9 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     0, 1, ANYWHERE, CLI_BIT (CLI_MATRIX), false, false },
   [CLI_COMMAND_DOCTOR] = {
     "doctor", "", "check this machine",
-    "Checks directories, backends and the kernel. Each finding says what it costs and how to mend it. "
-    "The exit status is 1 when something that is needed is broken. With --rebuild nothing is checked: a database that is "
+    "Checks the kernel, user namespaces, subordinate ids, cgroups, devices, directories and backends, for the user who asks. Each "
+    "finding that is not well says what it costs and how to mend it. The exit status is 1 when something that is needed is "
+    "broken; warnings do not count. With --rebuild nothing is checked: a database that is "
     "damaged or lost is set aside, and sandboxes that are ours by their labels are recorded again. It destroys nothing; "
     "it refuses a database that is sound. The exit status is 1 when a backend could not be asked.",
     0, 0, ANYWHERE, CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_REBUILD), false, false },
