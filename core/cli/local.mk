@@ -70,3 +70,13 @@ check_PROGRAMS += %D%/tests/terminal
 TESTS += %D%/tests/terminal
 %C%_tests_terminal_SOURCES = %D%/tests/terminal.c $(CLI_PROCESS)
 %C%_tests_terminal_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+
+# A sandbox that lies, and what is copied out of it.
+check_LTLIBRARIES += %D%/tests/berth-backend-hostile.la
+%C%_tests_berth_backend_hostile_la_SOURCES = %D%/tests/hostile.c
+%C%_tests_berth_backend_hostile_la_LDFLAGS = -module $(BACKEND_LDFLAGS) -rpath /nowhere
+EXTRA_%C%_tests_berth_backend_hostile_la_DEPENDENCIES = $(BACKEND_MAP)
+check_PROGRAMS += %D%/tests/hostile-out
+TESTS += %D%/tests/hostile-out
+%C%_tests_hostile_out_SOURCES = %D%/tests/hostile_out.c $(CLI_PROCESS)
+%C%_tests_hostile_out_LDADD = sdk/base/libjson.la $(TEST_LIBS)
