@@ -175,6 +175,9 @@ find_owner (struct berth_host *host, const struct berth_host_options *options, c
   struct passwd entry, *user = NULL;
   char buffer[4096], number[24];
 
+  /* Root is asked of nobody: a directory service may be far away. */
+  if (owner == NULL && geteuid () == 0)
+    owner = "root";
   if (owner == NULL && getpwuid_r (geteuid (), &entry, buffer, sizeof buffer, &user) == 0 && user != NULL)
     owner = user->pw_name;
   snprintf (number, sizeof number, "%u", (unsigned) geteuid ());

@@ -46,7 +46,7 @@ ns_ping (struct berth_call *call, struct berth_state *state, const struct berth_
       return -1;
     }
   uname (&machine);
-  if (ns_hierarchies_find (&hierarchies) < 0)
+  if (ns_hierarchies_find (state, &hierarchies) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
   text = berth_string_format ("Linux %s, cgroup %s", machine.release,
                               hierarchies.version == 2   ? "v2"

@@ -1,6 +1,7 @@
 /* cgroup.c - the cgroups of a sandbox, in whatever hierarchies the machine has. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
@@ -101,25 +103,85 @@ read_mounts (struct ns_hierarchies *out, const char *text, int version)
   return 0;
 }
 
-int
-ns_hierarchies_find (struct ns_hierarchies *out)
+static int
+read_hierarchies (int mountinfo, struct ns_hierarchies *out)
 {
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
 
-  if (berth_fs_read (AT_FDCWD, "/proc/self/mountinfo", &text, MOUNTINFO_LIMIT) < 0
+  if (lseek (mountinfo, 0, SEEK_SET) < 0 || berth_fd_read_all (mountinfo, &text, MOUNTINFO_LIMIT) < 0
       || read_mounts (out, berth_buffer_string (&text), 2) < 0)
     return -1;
   /* A cgroup2 mount beside the controllers of v1 has none itself. */
   return ns_hierarchies_limits (out) != 0 ? 0 : read_mounts (out, berth_buffer_string (&text), 1);
 }
 
+static int
+copy_hierarchies (const struct ns_hierarchies *from, struct ns_hierarchies *out)
+{
+  *out = *from;
+  out->count = 0;
+  for (int i = 0; i < from->count; i++)
+    if ((out->mount[i] = strdup (from->mount[i])) == NULL)
+      return -1;
+    else
+      out->count++;
+  return 0;
+}
+
+/* The kernel tells once of each change to the file, so it is read again only then: it is long where
+ * much is mounted.  What an ordinary user has depends on where he is, too. */
+static int
+find_locked (struct ns_mounts *mounts, struct ns_hierarchies *out)
+{
+  struct pollfd changed = { .events = POLLPRI };
+
+  if (mounts->fd < 0 && (mounts->fd = open ("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)) < 0)
+    return -1;
+  changed.fd = mounts->fd;
+  if (poll (&changed, 1, 0) != 0 || !mounts->known || ns_is_ordinary_user ())
+    {
+      ns_hierarchies_free (&mounts->hierarchies);
+      mounts->hierarchies = (struct ns_hierarchies){ 0 };
+      mounts->known = false;
+      if (read_hierarchies (mounts->fd, &mounts->hierarchies) < 0)
+        return -1;
+      mounts->known = true;
+    }
+  return copy_hierarchies (&mounts->hierarchies, out);
+}
+
 int
-ns_hierarchies_recall (struct ns_hierarchies *out, const struct ns_meta *meta)
+ns_hierarchies_find (struct berth_state *state, struct ns_hierarchies *out)
+{
+  pthread_mutex_lock (&state->mounts.mutex);
+  int result = find_locked (&state->mounts, out);
+  pthread_mutex_unlock (&state->mounts.mutex);
+  return result;
+}
+
+void
+ns_mounts_open (struct ns_mounts *mounts)
+{
+  pthread_mutex_init (&mounts->mutex, NULL);
+  mounts->fd = -1;
+}
+
+void
+ns_mounts_close (struct ns_mounts *mounts)
+{
+  ns_hierarchies_free (&mounts->hierarchies);
+  if (mounts->fd >= 0)
+    close (mounts->fd);
+  pthread_mutex_destroy (&mounts->mutex);
+}
+
+int
+ns_hierarchies_recall (struct berth_state *state, struct ns_hierarchies *out, const struct ns_meta *meta)
 {
   char *save = NULL;
 
   if (!ns_is_ordinary_user () || meta->cgroups == NULL)
-    return ns_hierarchies_find (out);
+    return ns_hierarchies_find (state, out);
   BERTH_AUTO_FREE char *copy = strdup (meta->cgroups);
   if (copy == NULL)
     return -1;
@@ -202,20 +264,20 @@ ns_cgroup_name (const struct berth_state *state, const char *id)
   return berth_string_format ("%s-%s", id, state->tag);
 }
 
-/* Another sandbox's end may take the parent away between the two steps. */
+/* Root's parent stays once it is there, since making and removing it would cost each lone sandbox as much as
+ * its own; but somebody may take it away between the two steps. */
 static int
 make_directory (int mount, const char *name, const struct ns_hierarchies *hierarchies, int index)
 {
   for (int tries = 0;; tries++)
     {
-      if (mkdirat (mount, PARENT, 0755) < 0 && errno != EEXIST)
-        return -1;
       BERTH_AUTO_FD int parent = openat (mount, PARENT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if (parent >= 0
           && (hierarchies->versions[index] != 2 || ns_cgroup_v2_delegate (parent, hierarchies->limits[index]) == 0)
           && mkdirat (parent, name, 0755) == 0)
         return openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-      if ((errno != ENOENT && errno != ENODEV) || tries == REMOVE_TRIES)
+      if ((errno != ENOENT && errno != ENODEV) || tries == REMOVE_TRIES
+          || (mkdirat (mount, PARENT, 0755) < 0 && errno != EEXIST))
         return -1;
     }
 }
@@ -340,7 +402,9 @@ remove_one (const char *mount, const char *name)
         }
       berth_clock_sleep_ms (tries == 0 ? 1 : REMOVE_PAUSE_MS);
     }
-  rmdir (path); /* succeeds for the last sandbox of the machine */
+  /* What an ordinary user has delegated is not Berth's to keep; this succeeds for the last sandbox there. */
+  if (ns_is_ordinary_user ())
+    rmdir (path);
   return 0;
 }
 

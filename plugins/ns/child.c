@@ -275,13 +275,13 @@ place_descriptors (const struct ns_child *child)
 }
 
 _Noreturn static void
-first_process (const struct ns_child *child)
+first_process (const struct ns_child *child, const int *mapped)
 {
   char *const environment[] = { NULL };
   const uint64_t none = 0;
 
-  close_others (child);
-  wait_for_byte (child->mapped[0]);
+  close_file (mapped[1]);
+  wait_for_byte (mapped[0]);
   if (!child->single)
     become_root (child);
   umask (0);
@@ -323,13 +323,9 @@ write_of_process (const struct ns_child *child, long pid, const char *name, cons
   size_t size = strlen (text);
   int fd = open_of_process (pid, name);
 
-  bool written = fd >= 0 && write_bytes (fd, text, size) == (long) size;
-  int reason = errno;
-  if (fd >= 0)
-    close_file (fd);
-  errno = reason;
-  if (!written)
+  if (fd < 0 || write_bytes (fd, text, size) != (long) size)
     give_up (child, -NS_STAGE_MAP);
+  close_file (fd);
 }
 
 static void
@@ -413,17 +409,37 @@ clone_first (const struct ns_child *child, int *pidfd)
   return syscall (SYS_clone3, &arguments, sizeof arguments);
 }
 
-/* Whatever it opens is the host's as well, and must be closed however it ends; the first process is
- * a copy in every respect, so that nothing that happens to it happens to the host. */
+/* The pidfd is the first process for sure, even when it has died by now. */
+static void
+hand_over (const struct ns_child *child, int pidfd)
+{
+  union
+  {
+    struct cmsghdr header;
+    unsigned char bytes[CMSG_SPACE (sizeof pidfd)];
+  } control = { .header = { .cmsg_len = CMSG_LEN (sizeof pidfd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+  char byte = 'p';
+  struct iovec bytes = { .iov_base = &byte, .iov_len = 1 };
+  const struct msghdr message
+      = { .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+
+  memcpy (CMSG_DATA (&control.header), &pidfd, sizeof pidfd);
+  if (syscall (SYS_sendmsg, child->go, &message, MSG_NOSIGNAL) != 1)
+    give_up (child, -NS_STAGE_CLONE);
+}
+
+/* It has a table of descriptors of its own, so that no lock of a host that dies meanwhile lives on in
+ * it; the first process is a copy in every respect, so that what happens to it happens to no host. */
 int
 ns_child_run (void *context)
 {
   const struct ns_child *child = context;
-  int pidfd = -1;
+  int mapped[2], pidfd = -1;
 
+  close_others (child);
   forget_oom_score ();
   join_cgroups (child);
-  if (fchdir (child->box) < 0)
+  if (fchdir (child->box) < 0 || syscall (SYS_pipe2, mapped, O_CLOEXEC) < 0)
     give_up (child, -NS_STAGE_CLONE);
   if (child->space >= 0)
     enter_space (child);
@@ -433,13 +449,13 @@ ns_child_run (void *context)
   if (pid < 0)
     give_up (child, -NS_STAGE_CLONE);
   if (pid == 0)
-    first_process (child);
+    first_process (child, mapped);
   if (child->owner != 0)
     become_owner (child, 0);
-  tell (child, NS_NEWS_HELD, pidfd, 0);
+  hand_over (child, pidfd);
   tell (child, NS_NEWS_STARTED, (int32_t) pid, 0);
   map_ids (child, pid);
-  if (write_bytes (child->mapped[1], "m", 1) != 1)
+  if (write_bytes (mapped[1], "m", 1) != 1)
     give_up (child, -NS_STAGE_MAP);
   leave (0);
 }

@@ -15,7 +15,7 @@ begin (struct ns_boot *boot, const struct berth_spec *spec)
 {
   struct berth_call *call = boot->call;
 
-  if (ns_hierarchies_find (&boot->hierarchies) < 0)
+  if (ns_hierarchies_find (boot->state, &boot->hierarchies) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
   if (ns_users_choose (call, boot->state, &boot->users) < 0
       || ns_resolve (call, &boot->hierarchies, boot->users.single, spec, &boot->meta.limits) < 0 || ns_ids_check (call, boot->state) < 0)

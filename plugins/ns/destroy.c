@@ -127,7 +127,7 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
   if (box < 0 && errno != ENOENT)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot look at the sandbox %s: %m", native->id);
   bool known = box >= 0 && ns_meta_read (box, &meta) == 0;
-  if (cgroup == NULL || ns_hierarchies_recall (&hierarchies, &meta) < 0)
+  if (cgroup == NULL || ns_hierarchies_recall (state, &hierarchies, &meta) < 0)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot read /proc/self/mountinfo: %m");
   int dead = known    ? ns_kill_agent (call, &meta)
              : box >= 0 ? end_unknown_agent (call, state, native->id, ns_cgroup_exists (&hierarchies, cgroup) > 0)
@@ -168,7 +168,7 @@ ns_probe (struct berth_call *call, struct berth_state *state, const struct berth
   BERTH_AUTO_FD int box = ns_box_open (state, native->id);
   if (box < 0 && errno != ENOENT)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot look at the sandbox %s: %m", native->id);
-  if (cgroup == NULL || socket == NULL || ns_hierarchies_find (&hierarchies) < 0)
+  if (cgroup == NULL || socket == NULL || ns_hierarchies_find (state, &hierarchies) < 0)
     return call->services->fail (call, BERTH_E_UNREACHABLE, "cannot read /proc/self/mountinfo: %m");
   /* The record goes last, so an agent that lives always has one. */
   if (box >= 0 || lstat (socket, &status) == 0 || ns_cgroup_exists (&hierarchies, cgroup))

@@ -12,19 +12,13 @@
 #include "sdk/base/cleanup.h"
 #include "sdk/base/string.h"
 
-/* What stands below a directory of its own has that directory before it. */
 static const char *const shown[] = {
-  "alternatives",  "crypto-policies", "debian_version", "fonts",          "gai.conf",   "ld.so.cache",
-  "ld.so.conf",    "ld.so.conf.d",    "locale.alias",   "locale.conf",    "localtime",  "magic",
-  "mime.types",    "os-release",      "perl",           "protocols",      "R",          "redhat-release",
-  "rpc",           "services",        "system-release", "terminfo",       "timezone",
-};
-static const char *const shown_below[][2] = {
-  { "ssl", "certs" },
-  { "ssl", "openssl.cnf" },
-  { "pki/tls", "certs" },
-  { "pki/tls", "openssl.cnf" },
-  { "pki/ca-trust", "extracted" },
+  "/etc/alternatives", "/etc/crypto-policies", "/etc/debian_version", "/etc/fonts", "/etc/gai.conf",
+  "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/locale.alias", "/etc/locale.conf",
+  "/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/os-release", "/etc/perl", "/etc/protocols", "/etc/R",
+  "/etc/redhat-release", "/etc/rpc", "/etc/services", "/etc/system-release", "/etc/terminfo", "/etc/timezone",
+  "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/tls/openssl.cnf",
+  "/etc/pki/ca-trust/extracted",
 };
 
 static void
@@ -59,7 +53,7 @@ show_java (struct ns_plan *plan)
 
   for (struct dirent *entry; directory != NULL && (entry = readdir (directory)) != NULL;)
     if (berth_string_starts_with (entry->d_name, "java-"))
-      ns_plan_show (plan, ns_plan_text (plan, "/etc/%s", entry->d_name), ns_plan_text (plan, "etc/%s", entry->d_name));
+      ns_plan_show (plan, ns_plan_text (plan, "/etc/%s", entry->d_name));
 }
 
 void
@@ -71,9 +65,6 @@ ns_plan_etc (struct ns_plan *plan)
     ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_DIRECTORY, .value = 0755, .target = directories[i] });
   add_own_files (plan);
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-    ns_plan_show (plan, ns_plan_text (plan, "/etc/%s", shown[i]), ns_plan_text (plan, "etc/%s", shown[i]));
-  for (size_t i = 0; i < sizeof shown_below / sizeof *shown_below; i++)
-    ns_plan_show (plan, ns_plan_text (plan, "/etc/%s/%s", shown_below[i][0], shown_below[i][1]),
-                  ns_plan_text (plan, "etc/%s/%s", shown_below[i][0], shown_below[i][1]));
+    ns_plan_show (plan, shown[i]);
   show_java (plan);
 }

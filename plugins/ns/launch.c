@@ -29,6 +29,7 @@
 
 #include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 
 #define LOWEST_FD 16 /* above every place that place_descriptors fills */
@@ -44,9 +45,9 @@
 #define HAS_SANITIZER 0
 #endif
 #if HAS_SANITIZER
-#define SHARED CLONE_FILES
+#define SHARED 0
 #else
-#define SHARED (CLONE_FILES | CLONE_VM | CLONE_VFORK)
+#define SHARED (CLONE_VM | CLONE_VFORK)
 #endif
 
 /* ---- the agent's file ---- */
@@ -119,7 +120,7 @@ add_keep (struct ns_child *child, int *fd)
 static int
 raise_descriptors (struct ns_child *child)
 {
-  int *const fds[] = { &child->box,    &child->workspace, &child->status, &child->mapped[0], &child->go, &child->agent,
+  int *const fds[] = { &child->box,    &child->workspace, &child->status, &child->go, &child->agent,
                        &child->space,  &child->into,   &child->fds[0], &child->fds[2],  &child->fds[3], &child->fds[4],
                        &child->fds[5] };
 
@@ -243,14 +244,15 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
 {
   struct ns_news news;
   struct pollfd ended = { .events = POLLIN };
-  bool told;
+  char byte;
+  size_t count = 1;
 
-  while ((told = has_news (out->status, &news)) && news.what == NS_NEWS_HELD)
-    out->pidfd = news.value;
-  if (!told)
+  if (!has_news (out->status, &news))
     return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died before it began");
   if (news.what == NS_NEWS_FAILED)
     return fail_step (call, launch->plan, &news);
+  if (berth_fd_receive (out->go, &byte, 1, &out->pidfd, &count) != 1 || count != 1)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptor for the sandbox's first process: %m");
   out->pid = news.value;
   out->start = berth_process_start (out->pid);
   ended.fd = out->pidfd;
@@ -285,6 +287,9 @@ run_child (struct ns_child *child)
   int reason = errno;
   while (pid > 0 && waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
     ;
+  /* Whoever changes his ids takes this from all that share the memory. */
+  if (dumpable == 1)
+    prctl (PR_SET_DUMPABLE, 1);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   if (dumpable == 1)
     prctl (PR_SET_DUMPABLE, 1);
@@ -295,7 +300,7 @@ run_child (struct ns_child *child)
 
 struct pipes
 {
-  int status[2], mapped[2], go[2];
+  int status[2], go[2];
 };
 
 static void
@@ -304,7 +309,6 @@ close_pipes (struct pipes *pipes)
   for (int i = 0; i < 2; i++)
     {
       close_fd (&pipes->status[i]);
-      close_fd (&pipes->mapped[i]);
       close_fd (&pipes->go[i]);
     }
 }
@@ -336,7 +340,6 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .into = launch->cgroup->into,
     .workspace = launch->workspace,
     .status = pipes->status[1],
-    .mapped = { pipes->mapped[0], pipes->mapped[1] },
     .go = pipes->go[0],
     .agent = agent,
     .space = launch->users->space,
@@ -352,7 +355,7 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
 int
 ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out)
 {
-  BERTH_CLEANUP (close_pipes) struct pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
+  BERTH_CLEANUP (close_pipes) struct pipes pipes = { { -1, -1 }, { -1, -1 } };
   BERTH_AUTO_FD int agent = open_agent (call, launch->agent);
   BERTH_AUTO_FD int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
   struct ns_child child;
@@ -360,7 +363,7 @@ ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_la
   if (agent < 0)
     return -1;
   out->errors = memfd_create ("berth-agent-errors", MFD_CLOEXEC);
-  if (null < 0 || out->errors < 0 || pipe2 (pipes.status, O_CLOEXEC) < 0 || pipe2 (pipes.mapped, O_CLOEXEC) < 0
+  if (null < 0 || out->errors < 0 || pipe2 (pipes.status, O_CLOEXEC) < 0
       || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipes.go) < 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptors for a new sandbox: %m");
   int result = fill_child (&child, launch, &pipes, null, out->errors, agent);

@@ -12,6 +12,7 @@
 #define BERTH_PLUGINS_NS_NS_H
 
 #include <berth/backend.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -32,6 +33,27 @@ enum ns_uid_map
   NS_UID_MAP_RANGE
 };
 
+#define NS_CGROUP_MAX 4
+/* The directories where cgroups can be made: the mounts of this machine's controllers, or an ordinary user's
+ * own cgroups there; all zero: none. */
+struct ns_hierarchies
+{
+  int version; /* of those with limits: 0, 1 or 2 */
+  int count;
+  char *mount[NS_CGROUP_MAX];
+  int versions[NS_CGROUP_MAX];
+  uint64_t limits[NS_CGROUP_MAX]; /* BERTH_SPEC_MEMORY, _CPU, _PIDS: what each can hold */
+  bool freezes[NS_CGROUP_MAX];    /* one of them at most */
+};
+/* The hierarchies as they were when the table of mounts last changed. */
+struct ns_mounts
+{
+  pthread_mutex_t mutex;
+  int fd; /* of the table, or -1 */
+  bool known;
+  struct ns_hierarchies hierarchies;
+};
+
 struct berth_state
 {
   struct berth_instance *instance;
@@ -43,6 +65,7 @@ struct berth_state
   uint32_t id_base;
   uint32_t id_ranges;
   enum ns_uid_map uid_map;
+  struct ns_mounts mounts;
 };
 
 /* What is in force; a number counts only where its bit is in `enforced`. */
@@ -76,7 +99,6 @@ uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
   (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY | BERTH_CAP_CORRELATED_CREATE | BERTH_CAP_PAUSE \
    | BERTH_CAP_RESTART)
 /* Refuses SPEC or says what it gets. */
-struct ns_hierarchies;
 int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, bool single, const struct berth_spec *spec,
                 struct ns_limits *limits);
 /* Whether the sandbox has one account, which is the user's own outside. */
@@ -151,22 +173,12 @@ int ns_ids_release (const struct berth_state *state, int box, uint32_t uid_base)
 int ns_ids_check (struct berth_call *call, const struct berth_state *state);
 
 /* ---- cgroup.c ---- */
-#define NS_CGROUP_MAX 4
-/* The directories where cgroups can be made: the mounts of this machine's controllers, or an ordinary user's
- * own cgroups there; all zero: none. */
-struct ns_hierarchies
-{
-  int version; /* of those with limits: 0, 1 or 2 */
-  int count;
-  char *mount[NS_CGROUP_MAX];
-  int versions[NS_CGROUP_MAX];
-  uint64_t limits[NS_CGROUP_MAX]; /* BERTH_SPEC_MEMORY, _CPU, _PIDS: what each can hold */
-  bool freezes[NS_CGROUP_MAX];    /* one of them at most */
-};
+void ns_mounts_open (struct ns_mounts *mounts);
+void ns_mounts_close (struct ns_mounts *mounts);
 #define NS_AUTO_HIERARCHIES BERTH_CLEANUP (ns_hierarchies_free)
-int ns_hierarchies_find (struct ns_hierarchies *out);
+int ns_hierarchies_find (struct berth_state *state, struct ns_hierarchies *out);
 /* Those that the sandbox has its cgroups in, and back: an ordinary user's are where its maker was. */
-int ns_hierarchies_recall (struct ns_hierarchies *out, const struct ns_meta *meta);
+int ns_hierarchies_recall (struct berth_state *state, struct ns_hierarchies *out, const struct ns_meta *meta);
 int ns_hierarchies_note (const struct ns_hierarchies *hierarchies, struct ns_meta *meta);
 void ns_hierarchies_free (struct ns_hierarchies *hierarchies);
 uint64_t ns_hierarchies_limits (const struct ns_hierarchies *hierarchies);

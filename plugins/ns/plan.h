@@ -68,23 +68,22 @@ struct ns_limits;
 /* Everything from the copied mounts of the host to the finished root. */
 void ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits);
 void ns_plan_etc (struct ns_plan *plan);
-/* Makes TARGET show the host's SOURCE: a link as a link, a file or directory bound; nothing when
- * there is none. */
-void ns_plan_show (struct ns_plan *plan, const char *source, const char *target);
+/* Shows the host's SOURCE, an absolute path, at the same place: a link as a link, a file or directory
+ * bound; nothing when there is none. */
+void ns_plan_show (struct ns_plan *plan, const char *source);
 
 /* ---- child.c ---- */
 /* Written to the status pipe, each in one piece. */
 struct ns_news
 {
   int32_t what;  /* NS_NEWS_* */
-  int32_t value; /* STARTED: the pid; HELD: a pidfd of it; FAILED: the step, or -NS_STAGE_* */
+  int32_t value; /* STARTED: the pid; FAILED: the step, or -NS_STAGE_* */
   int32_t error;
 };
 enum
 {
   NS_NEWS_STARTED = 1,
-  NS_NEWS_FAILED = 2,
-  NS_NEWS_HELD = 3
+  NS_NEWS_FAILED = 2
 };
 enum
 {
@@ -112,8 +111,7 @@ struct ns_child
   int space;             /* a user namespace to make the sandbox's in, or -1 */
   uint32_t processes;    /* as many may the sandbox's user namespace have; 0: any */
   int status;
-  int mapped[2];         /* a pipe between the two processes: a byte once the ids are mapped */
-  int go;                /* one byte: it is written down, become the agent */
+  int go;                /* a pidfd to the parent; one byte back: it is written down, become the agent */
   int agent;
   int fds[NS_AGENT_FDS]; /* become 0, 1, 2, 3 and so on; -1: none */
   char map[2][64];       /* for uid_map and gid_map */
@@ -122,7 +120,7 @@ struct ns_child
   char *const *arguments;
 };
 /* The process between the caller and the sandbox's first one, of the type that clone wants; it does not
- * return.  It shares the caller's descriptors and, but in a sanitizer's build, its memory. */
+ * return.  It shares the caller's memory, but in a sanitizer's build. */
 int ns_child_run (void *child);
 /* A process that keeps its namespaces until it is killed, or PARENT dies. */
 _Noreturn void ns_child_hold (pid_t parent);

@@ -56,7 +56,7 @@ find (struct ns_boot *boot, int *lock)
       call->services->hint (call, "one that belongs to its creator, or has secret values in its environment, has one life");
       return -1;
     }
-  if (ns_hierarchies_recall (&boot->hierarchies, &boot->meta) < 0)
+  if (ns_hierarchies_recall (boot->state, &boot->hierarchies, &boot->meta) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
   return 0;
 }
@@ -133,7 +133,7 @@ bring_back (struct ns_boot *boot)
   NS_AUTO_HIERARCHIES struct ns_hierarchies now = { 0 };
   struct berth_call *call = boot->call;
 
-  if (ns_hierarchies_find (&now) < 0)
+  if (ns_hierarchies_find (boot->state, &now) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
   if (ns_ids_check (call, boot->state) < 0 || ns_users_recall (call, &boot->meta, boot->id, &boot->users) < 0
       || ns_still_enforced (call, &now, &boot->meta.limits) < 0 || halt (call, boot) < 0 || move_cgroups (boot, &now) < 0)

@@ -36,8 +36,9 @@ add_mount (struct ns_plan *plan, const char *type, const char *target, uint64_t 
 }
 
 void
-ns_plan_show (struct ns_plan *plan, const char *source, const char *target)
+ns_plan_show (struct ns_plan *plan, const char *source)
 {
+  const char *target = source + 1;
   struct stat status;
   char link[PATH_MAX];
 
@@ -65,17 +66,17 @@ static void
 show_host (struct ns_plan *plan)
 {
   static const char *const names[]
-      = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "libo32" };
-  static const char *const sys[] = { "sys/devices/system/cpu", "sys/devices/system/node",
-                                     "sys/kernel/mm/transparent_hugepage" };
+      = { "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/libo32" };
+  static const char *const sys[] = { "/sys/devices/system/cpu", "/sys/devices/system/node",
+                                     "/sys/kernel/mm/transparent_hugepage" };
   static const char *const above[] = { "sys", "sys/devices", "sys/devices/system", "sys/kernel", "sys/kernel/mm" };
 
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    ns_plan_show (plan, ns_plan_text (plan, "/%s", names[i]), names[i]);
+    ns_plan_show (plan, names[i]);
   for (size_t i = 0; i < sizeof above / sizeof *above; i++)
     add (plan, NS_STEP_DIRECTORY, NULL, above[i], 0755);
   for (size_t i = 0; i < sizeof sys / sizeof *sys; i++)
-    ns_plan_show (plan, ns_plan_text (plan, "/%s", sys[i]), sys[i]);
+    ns_plan_show (plan, sys[i]);
 }
 
 static void
@@ -102,11 +103,8 @@ static void
 cover (struct ns_plan *plan, const char *const *names, size_t count, const char *cover)
 {
   for (size_t i = 0; i < count; i++)
-    if (access (ns_plan_text (plan, "/proc/%s", names[i]), F_OK) == 0)
-      ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_BIND,
-                                           .source = cover,
-                                           .target = ns_plan_text (plan, "proc/%s", names[i]),
-                                           .flags = NS_STEP_MAY_MISS });
+    ns_plan_add (plan, (struct ns_step){
+                           .kind = NS_STEP_BIND, .source = cover, .target = names[i], .flags = NS_STEP_MAY_MISS });
 }
 
 /* A proc of the sandbox's own processes, without what it tells about the machine beside them. */
@@ -114,12 +112,15 @@ static void
 make_proc (struct ns_plan *plan)
 {
   static const char *const files[]
-      = { "buddyinfo", "cmdline",     "config.gz",   "consoles",   "diskstats",  "dma",       "interrupts",
-          "iomem",     "ioports",     "kallsyms",    "kcore",      "key-users",  "keys",      "kmsg",
-          "latency_stats", "locks",   "misc",        "mtrr",       "partitions", "sched_debug", "softirqs",
-          "swaps",     "sysrq-trigger", "timer_list", "timer_stats", "zoneinfo" };
+      = { "proc/buddyinfo", "proc/cmdline", "proc/config.gz", "proc/consoles", "proc/diskstats", "proc/dma",
+          "proc/interrupts", "proc/iomem", "proc/ioports", "proc/kallsyms", "proc/kcore", "proc/key-users",
+          "proc/keys", "proc/kmsg", "proc/latency_stats", "proc/locks", "proc/misc", "proc/mtrr",
+          "proc/partitions", "proc/sched_debug", "proc/softirqs", "proc/swaps", "proc/sysrq-trigger",
+          "proc/timer_list", "proc/timer_stats", "proc/zoneinfo" };
+  static const char *const directories[]
+      = { "proc/acpi", "proc/asound", "proc/bus", "proc/driver", "proc/fs", "proc/irq", "proc/pressure",
+          "proc/scsi" };
   static const char *const closed[] = { "proc/sys", "proc/1" };
-  static const char *const directories[] = { "acpi", "asound", "bus", "driver", "fs", "irq", "pressure", "scsi" };
 
   add_mount (plan, "proc", "proc", INERT, NULL);
   /* Both covers are on the closed mount, and so are what they cover. */

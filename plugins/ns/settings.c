@@ -110,6 +110,7 @@ ns_open (struct berth_call *call, struct berth_state **out)
     return -1;
   uint64_t hash = ns_hash (NS_HASH_SEED, state->state, strlen (state->state));
   snprintf (state->tag, sizeof state->tag, "%08x", (unsigned) (hash ^ hash >> 32));
+  ns_mounts_open (&state->mounts);
   *out = BERTH_STEAL_POINTER (state);
   return 0;
 }
@@ -117,5 +118,6 @@ ns_open (struct berth_call *call, struct berth_state **out)
 void
 ns_close (struct berth_call *call, struct berth_state *state)
 {
+  ns_mounts_close (&state->mounts);
   free (state);
 }

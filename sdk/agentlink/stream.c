@@ -191,7 +191,7 @@ static ssize_t
 read_some (struct stream *stream, size_t wanted)
 {
   struct berth_buffer *in = &stream->in;
-  size_t room = in->capacity == 0 ? FIRST_READ : NEXT_READ;
+  size_t room = stream->much ? NEXT_READ : FIRST_READ;
   ssize_t got;
 
   if (stream->taken > 0)
@@ -206,6 +206,7 @@ read_some (struct stream *stream, size_t wanted)
   while (got < 0 && errno == EINTR);
   if (got > 0)
     in->size += (size_t) got;
+  stream->much = stream->much || got == FIRST_READ;
   if (got < 0 && errno == EAGAIN)
     return -2;
   return got < 0 ? 0 : got; /* a broken stream has ended, too */

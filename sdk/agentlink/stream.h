@@ -2,6 +2,8 @@
 #ifndef BERTH_SDK_AGENTLINK_STREAM_H
 #define BERTH_SDK_AGENTLINK_STREAM_H
 
+#include <stdbool.h>
+
 #include "sdk/agent/wire.h"
 #include "sdk/agentlink/agentlink.h"
 
@@ -20,6 +22,7 @@ struct stream
   struct berth_buffer out;
   struct berth_buffer in;
   size_t taken;
+  bool much; /* a first small room was filled at once */
 };
 
 #define STREAM_AUTO __attribute__ ((cleanup (stream_close)))

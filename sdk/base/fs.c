@@ -25,7 +25,15 @@ berth_fs_write (int directory, const char *path, const void *bytes, size_t size)
 {
   BERTH_AUTO_FD int fd = openat (directory, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 
-  return fd < 0 ? -1 : berth_fd_write_all (fd, bytes, size);
+  /* mostly all of it at once; the other would first ask whether it is a socket */
+  ssize_t taken = fd < 0 ? -1 : write (fd, bytes, size);
+
+  if (taken == (ssize_t) size)
+    return 0;
+  if (fd < 0 || (taken < 0 && errno != EINTR))
+    return -1;
+  taken = taken < 0 ? 0 : taken;
+  return berth_fd_write_all (fd, (const char *) bytes + taken, size - (size_t) taken);
 }
 
 /* Flushes the folder that holds `path`, so that a rename in it outlives the machine. */
@@ -77,10 +85,13 @@ berth_fs_replace (int directory, const char *path, const void *bytes, size_t siz
 int
 berth_fs_make_directories (int directory, const char *path, mode_t mode)
 {
-  BERTH_AUTO_FREE char *copy = strdup (path);
   struct stat status;
-  char *slash = copy;
 
+  /* mostly there already, which one look tells */
+  if (fstatat (directory, path, &status, 0) == 0 && S_ISDIR (status.st_mode))
+    return 0;
+  BERTH_AUTO_FREE char *copy = strdup (path);
+  char *slash = copy;
   if (copy == NULL)
     return -1;
   while (slash != NULL)
