@@ -271,12 +271,9 @@ berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const
     .created_wall_ms = berth_clock_wall_ms (),
     .ttl_ms = spec->ttl_ms,
     .owned = wish->options.owned != 0,
+    .owner_pid = getpid (),
+    .owner_start = (int64_t) berth_process_start (getpid ()),
   };
-  if (record->owned != 0)
-    {
-      record->owner_pid = getpid ();
-      record->owner_start = (int64_t) berth_process_start (getpid ());
-    }
   if (!copy_texts (host, wish, backend, record))
     return berth_no_memory (error);
   /* of the create itself, until it runs */

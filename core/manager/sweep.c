@@ -6,6 +6,8 @@
 #include "core/manager/expiry.h"
 #include "sdk/base/process.h"
 
+#define LINGER_MS 1000
+
 /* By its start too: a later process with its number is another. */
 static bool
 owner_lives (const struct berth_record *record)
@@ -30,6 +32,21 @@ abandoned_locked (const struct berth_record *record)
   return NULL;
 }
 
+/* As berth_lock_try.  A process that a dead creator was just starting may hold its lock until it runs for
+ * the first time; the lock of a living one is not waited for. */
+static int
+lock_or_linger (struct berth_host *host, const char *id, struct berth_lock *lock, struct berth_error *error)
+{
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct berth_error missing = { 0 };
+  int taken = berth_lock_try (host, id, lock, error);
+
+  if (taken != 0 || berth_store_load (host->store, id, 0, &record, &missing) != 0
+      || record.state != BERTH_RECORD_CREATING || owner_lives (&record))
+    return taken;
+  return berth_lock_take (host, id, LINGER_MS, NULL, lock, &missing) == 0;
+}
+
 static int
 sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
 {
@@ -38,7 +55,7 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
   struct berth_destroy_budget budget = BERTH_DESTROY_QUICK;
   struct berth_destruction outcome = { 0 };
   struct berth_instance *instance = NULL;
-  int taken = berth_lock_try (host, id, &lock, error);
+  int taken = lock_or_linger (host, id, &lock, error);
 
   if (taken <= 0)
     return taken;

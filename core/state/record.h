@@ -71,7 +71,7 @@ struct berth_record
   int64_t deadline_wall_ms; /* 0: none */
   int64_t deadline_boot_ms;
   int64_t owned;
-  int64_t owner_pid; /* of the process that an owned sandbox ends with */
+  int64_t owner_pid; /* of the process that made it, with which an owned sandbox ends */
   int64_t owner_start;
   int64_t request_hash; /* of what was asked for with the request id; 0: not known */
   int64_t left_ms;      /* while it is paused or stopped, when the deadlines are 0: what is left of its time */
