@@ -237,11 +237,12 @@ take_hello (struct stream *stream, const struct wire_header *header, const unsig
     return stream_fail_protocol (stream, "no hello");
   stream->hello_ms = INT64_MAX;
   stream->minor = hello.minor;
-  if (hello.major != WIRE_MAJOR)
-    return stream->call->services->fail (stream->call, BERTH_E_UNREACHABLE,
-                                         "the sandbox's agent speaks protocol %u, this host speaks %d", hello.major,
-                                         WIRE_MAJOR);
-  return 0;
+  if (hello.major == WIRE_MAJOR)
+    return 0;
+  stream->call->services->fail (stream->call, BERTH_E_UNREACHABLE,
+                                "the sandbox's agent speaks protocol %u, this host speaks %d", hello.major, WIRE_MAJOR);
+  stream->call->services->hint (stream->call, "use the version of Berth that made the sandbox, or destroy it");
+  return -1;
 }
 
 /* Fails with what the agent says. */
