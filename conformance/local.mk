@@ -31,9 +31,13 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe %D%/escape/prober
 %C%_escape_prober_CFLAGS = -std=gnu17 $(WARNING_FLAGS)
 %C%_escape_prober_LDFLAGS = -all-static
 
-# Races of 100 000 swaps.
-LONG_TESTS += %D%/tests/escape-long
-EXTRA_DIST += %D%/tests/escape-long
+# Races of 100 000 swaps, and the clauses that take longer than ten seconds.
+LONG_TESTS += %D%/tests/ns-long
+EXTRA_DIST += %D%/tests/ns-long
+
+# What fuzzers give the agent, beginning with the archives of W04.
+TESTS += %D%/tests/fuzz.sh
+EXTRA_DIST += %D%/tests/fuzz.sh
 
 CONFORMANCE_TESTS = %D%/tests/fake %D%/tests/plain %D%/tests/ns %D%/tests/ns-ordinary-user %D%/tests/ns-range-user
 TESTS += $(CONFORMANCE_TESTS)

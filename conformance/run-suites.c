@@ -1,7 +1,10 @@
 /* run-suites [--setting NAME=VALUE]... [--long|--quick] PLUGIN.so [SUITE|CLAUSE]...
+ * run-suites --archives DIRECTORY
  *
- * Runs the clauses of the contract against a backend and prints a line each: with --long those
- * of more than ten seconds too, with --quick none of more than two; one that is named always.  This process
+ * The second writes the hostile archives of W04 into a directory.
+ *
+ * Runs the clauses of the contract against a backend and prints a line each: with --long, or with
+ * BERTH_TEST_LONG set, those of more than ten seconds too, with --quick none of more than two; one that is named always.  This process
  * never loads the backend: each clause is a child with directories of its own. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +12,7 @@
 #include "conformance/child.h"
 #include "conformance/suites/refusal.h"
 #include "conformance/suites/role.h"
+#include "conformance/suites/workspace.h"
 #include "sdk/base/path.h"
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
@@ -283,7 +287,8 @@ run_role (struct child_setup *setup, int count, char **arguments)
 static int
 usage (void)
 {
-  fputs ("usage: run-suites [--setting NAME=VALUE]... [--long|--quick] PLUGIN.so [SUITE|CLAUSE]...\n", stderr);
+  fputs ("usage: run-suites [--setting NAME=VALUE]... [--long|--quick] PLUGIN.so [SUITE|CLAUSE]...\n"
+         "       run-suites --archives DIRECTORY\n", stderr);
   return 2;
 }
 
@@ -317,11 +322,13 @@ main (int count, char **arguments)
   int first = 1;
   int status;
 
-  program.left_out = SUITE_LONG;
+  program.left_out = getenv ("BERTH_TEST_LONG") != NULL ? 0 : SUITE_LONG;
   if (realpath ("/proc/self/exe", program.setup.self) == NULL)
     return usage ();
   if (count > 2 && strcmp (arguments[1], "--role") == 0)
     return run_role (&program.setup, count - 2, arguments + 2);
+  if (count == 3 && strcmp (arguments[1], "--archives") == 0)
+    return suite_w04_write (arguments[2]) ? 0 : 1;
   while (first < count && arguments[first][0] == '-')
     {
       if (strcmp (arguments[first], "--long") == 0)

@@ -43,16 +43,20 @@ BROKEN_TEST_LIBS = %D%/libbroken.la core/registry/libregistry.la $(TEST_LIBS)
 
 check_PROGRAMS += %D%/refusals
 TESTS += %D%/refusals
+VALGRIND_TESTS += %D%/refusals
 %C%_refusals_SOURCES = %D%/refusals.c
 %C%_refusals_LDADD = $(BROKEN_TEST_LIBS)
 
 check_PROGRAMS += %D%/traps
 TESTS += %D%/traps
+VALGRIND_TESTS += %D%/traps
 %C%_traps_SOURCES = %D%/traps.c
 %C%_traps_LDADD = $(BROKEN_TEST_LIBS) $(LTDL_LIBS)
 
 check_PROGRAMS += %D%/instances
 TESTS += %D%/instances
+VALGRIND_TESTS += %D%/instances
+THREAD_TESTS += %D%/instances
 %C%_instances_SOURCES = %D%/instances.c
 %C%_instances_LDADD = $(BROKEN_TEST_LIBS)
 

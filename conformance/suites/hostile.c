@@ -1,5 +1,6 @@
 /* W04: archives that try to leave the workspace.  A row each: the trick, which entry is
  * refused, and after every one of them nothing outside has changed. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,8 @@
 #include "conformance/suites/run.h"
 #include "conformance/suites/tar.h"
 #include "conformance/suites/workspace.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
 
 #define ENTRIES_MAX 4
 #define INERT 0 /* accepted or refused, as long as nothing is changed */
@@ -106,15 +109,21 @@ check_outside (struct suite_context *suite, struct suite_box *box, const char *t
 }
 
 static void
+make_archive (struct berth_buffer *tar, const struct hostile *hostile)
+{
+  for (size_t i = 0; i < ENTRIES_MAX && hostile->entries[i].name != NULL; i++)
+    suite_tar_append (tar, &hostile->entries[i]);
+  suite_tar_end (tar);
+}
+
+static void
 try_archive (struct suite_context *suite, const struct hostile *hostile, bool programs)
 {
   struct suite_box *box = suite_box_make (suite);
   BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
   uint32_t code;
 
-  for (size_t i = 0; i < ENTRIES_MAX && hostile->entries[i].name != NULL; i++)
-    suite_tar_append (&tar, &hostile->entries[i]);
-  suite_tar_end (&tar);
+  make_archive (&tar, hostile);
   code = suite_import (box, tar.data, tar.size, 1 << 20, 0);
   if (hostile->refused != INERT)
     {
@@ -194,4 +203,19 @@ suite_w04 (struct suite_context *suite)
     try_archive (suite, &archives[i], programs);
   try_records (suite, programs);
   try_truncated (suite);
+}
+
+bool
+suite_w04_write (const char *directory)
+{
+  for (size_t i = 0; i < sizeof archives / sizeof *archives; i++)
+    {
+      BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%zu.tar", directory, i + 1);
+
+      make_archive (&tar, &archives[i]);
+      if (path == NULL || tar.error != 0 || berth_fs_replace (AT_FDCWD, path, tar.data, tar.size, 0644) < 0)
+        return false;
+    }
+  return true;
 }

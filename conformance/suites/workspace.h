@@ -6,6 +6,8 @@
 
 /* hostile.c */
 void suite_w04 (struct suite_context *suite);
+/* Its archives as files 1.tar, 2.tar, … of an existing directory.  False with errno. */
+bool suite_w04_write (const char *directory);
 
 /* archives.c */
 void suite_d070 (struct suite_context *suite);

@@ -20,4 +20,5 @@ $(VARIANT_BACKENDS): %D%/berth-backend-%.la: %D%/%.c %D%/timeout.h %D%/variant.h
 check_DATA += $(VARIANT_BACKENDS)
 CLEANFILES += $(VARIANT_BACKENDS) $(VARIANTS:%=%D%/%.lo) $(VARIANTS:%=%D%/%.o)
 TESTS += %D%/check
+LONG_TESTS += %D%/check
 EXTRA_DIST += %D%/check %D%/expected %D%/timeout.h %D%/variant.h $(VARIANTS:%=%D%/%.c)

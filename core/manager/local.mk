@@ -11,7 +11,12 @@ noinst_LTLIBRARIES += %D%/libmanager.la
 check_LTLIBRARIES += %D%/tests/libplace.la
 %C%_tests_libplace_la_SOURCES = %D%/tests/place.c %D%/tests/place.h
 MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libregistry.la core/state/libstate.la $(TEST_LIBS)
-MANAGER_TESTS = %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/interrupted %D%/tests/life %D%/tests/live %D%/tests/races %D%/tests/rebuild %D%/tests/stress %D%/tests/texts %D%/tests/use
+# Those on the backend `fake`, which need nothing of the machine, and those on `ns`.
+MANAGER_FAKE_TESTS = %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/interrupted \
+	%D%/tests/life %D%/tests/races %D%/tests/rebuild %D%/tests/texts %D%/tests/use
+MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/live %D%/tests/stress
+VALGRIND_TESTS += $(MANAGER_FAKE_TESTS)
+THREAD_TESTS += $(MANAGER_FAKE_TESTS)
 check_PROGRAMS += $(MANAGER_TESTS)
 TESTS += $(MANAGER_TESTS)
 %C%_tests_create_LDADD = $(MANAGER_TEST_LIBS)

@@ -13,8 +13,11 @@ check_LTLIBRARIES += %D%/tests/libcomplete.la
 %C%_tests_libcomplete_la_SOURCES = %D%/tests/complete.c %D%/tests/complete.h
 REGISTRY_TEST_LIBS = %D%/tests/libcomplete.la %D%/libregistry.la $(TEST_LIBS)
 
-check_PROGRAMS += %D%/tests/call %D%/tests/check %D%/tests/config
-TESTS += %D%/tests/call %D%/tests/check %D%/tests/config
+REGISTRY_TESTS = %D%/tests/call %D%/tests/check %D%/tests/config
+check_PROGRAMS += $(REGISTRY_TESTS)
+TESTS += $(REGISTRY_TESTS)
+VALGRIND_TESTS += $(REGISTRY_TESTS)
+THREAD_TESTS += $(REGISTRY_TESTS)
 %C%_tests_call_SOURCES = %D%/tests/call.c
 %C%_tests_call_LDADD = $(REGISTRY_TEST_LIBS)
 %C%_tests_check_SOURCES = %D%/tests/check.c

@@ -6,8 +6,11 @@ noinst_LTLIBRARIES += %D%/libstate.la
 
 STATE_TEST_PLACE = %D%/tests/place.c %D%/tests/place.h
 STATE_TEST_LIBS = core/state/libstate.la core/registry/libregistry.la $(TEST_LIBS) $(SQLITE_LIBS)
-check_PROGRAMS += %D%/tests/damage %D%/tests/store
-TESTS += %D%/tests/damage %D%/tests/store
+STATE_TESTS = %D%/tests/damage %D%/tests/store
+check_PROGRAMS += $(STATE_TESTS)
+TESTS += $(STATE_TESTS)
+VALGRIND_TESTS += $(STATE_TESTS)
+THREAD_TESTS += $(STATE_TESTS)
 EXTRA_DIST += %D%/tests/v1.sql
 %C%_tests_damage_SOURCES = %D%/tests/damage.c $(STATE_TEST_PLACE)
 %C%_tests_damage_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)

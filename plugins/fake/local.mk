@@ -19,6 +19,7 @@ FAKE_TESTS = %D%/tests/commands %D%/tests/files %D%/tests/groups %D%/tests/lifec
 FAKE_TEST_LIBS = %D%/tests/libhost.la $(TEST_LIBS)
 check_PROGRAMS += $(FAKE_TESTS)
 TESTS += $(FAKE_TESTS)
+VALGRIND_TESTS += $(FAKE_TESTS)
 %C%_tests_commands_LDADD = $(FAKE_TEST_LIBS)
 %C%_tests_files_LDADD = $(FAKE_TEST_LIBS)
 %C%_tests_groups_LDADD = $(FAKE_TEST_LIBS)

@@ -18,6 +18,13 @@ conn_init (struct conn *conn, int fd)
   *conn = (struct conn) { .fd = fd };
 }
 
+void
+conn_free (struct conn *conn)
+{
+  berth_buffer_free (&conn->in);
+  berth_buffer_free (&conn->out);
+}
+
 /* Reads until SIZE bytes that were not handed out are there.  1, 0 at the end, -1. */
 static int
 fill (struct conn *conn, size_t size)

@@ -16,6 +16,8 @@ struct conn
 };
 
 void conn_init (struct conn *conn, int fd);
+/* Leaves the descriptor open. */
+void conn_free (struct conn *conn);
 
 /* The next frame; PAYLOAD is valid until the next call and may be changed.  1, 0 when the stream
  * ended between two frames, -1 when it broke, is no frame, or is longer than LIMIT. */

@@ -126,6 +126,6 @@ agent_serve_connection (struct agent *agent, struct worker *self, int fd, bool t
     conn_add_failure (&conn, &failure);
   if (result != CLIENT_GONE && conn_flush (&conn) == 0 && result == -1)
     conn_drain (&conn);
-  /* The process ends here: its memory and descriptors go with it. */
+  conn_free (&conn);
   return 0;
 }

@@ -16,9 +16,14 @@ noinst_LTLIBRARIES += %D%/libjson.la
 check_LTLIBRARIES += %D%/tests/librunner.la
 %C%_tests_librunner_la_SOURCES = %D%/tests/runner.c %D%/tests/runner.h
 
+# A main function for a fuzzer's entry points.
+FUZZ_DRIVE = %D%/tests/drive.c %D%/tests/random.h
+
 BASE_TESTS = %D%/tests/buffer %D%/tests/clock %D%/tests/ends %D%/tests/fd %D%/tests/fs %D%/tests/json %D%/tests/string
 check_PROGRAMS += $(BASE_TESTS)
 TESTS += $(BASE_TESTS)
+VALGRIND_TESTS += $(BASE_TESTS)
+EXTRA_DIST += %D%/tests/valgrind.supp
 %C%_tests_buffer_LDADD = $(TEST_LIBS)
 %C%_tests_clock_LDADD = $(TEST_LIBS)
 %C%_tests_ends_LDADD = $(TEST_LIBS)

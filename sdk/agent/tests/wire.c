@@ -8,6 +8,7 @@
 #include "sdk/agent/path.h"
 #include "sdk/agent/request.h"
 #include "sdk/agent/wire.h"
+#include "sdk/base/tests/random.h"
 #include "sdk/base/tests/runner.h"
 
 #define ROUNDS 60000
@@ -115,15 +116,6 @@ test_accounts (void)
   accounts_free (&accounts);
 }
 
-static uint32_t
-next_random (uint32_t *state)
-{
-  *state ^= *state << 13;
-  *state ^= *state >> 17;
-  *state ^= *state << 5;
-  return *state;
-}
-
 /* Something that is nearly right. */
 static void
 make_seed (struct berth_buffer *out, uint32_t kind)
@@ -165,13 +157,13 @@ test_random (void)
 
   for (int round = 0; round < ROUNDS; round++)
     {
-      uint32_t changes = next_random (&state) % 6;
+      uint32_t changes = berth_test_random (&state) % 6;
 
-      make_seed (&input, next_random (&state) % 4);
+      make_seed (&input, berth_test_random (&state) % 4);
       for (uint32_t i = 0; i < changes; i++)
-        input.data[1 + next_random (&state) % (input.size - 1)] = (char) (next_random (&state) >> 8);
-      if (next_random (&state) % 4 == 0)
-        input.size = 1 + next_random (&state) % input.size;
+        input.data[1 + berth_test_random (&state) % (input.size - 1)] = (char) (berth_test_random (&state) >> 8);
+      if (berth_test_random (&state) % 4 == 0)
+        input.size = 1 + berth_test_random (&state) % input.size;
       CU_ASSERT_EQUAL (LLVMFuzzerTestOneInput ((const uint8_t *) input.data, input.size), 0);
     }
 }

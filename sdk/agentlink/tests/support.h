@@ -5,30 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "sdk/agentlink/agentlink.h"
+#include "sdk/agentlink/tests/recorded.h"
 #include "sdk/base/buffer.h"
-
-struct berth_handle
-{
-  struct agentlink link;
-};
-
-/* A call and what was recorded through it. */
-struct recorded
-{
-  struct berth_call call; /* first */
-  uint32_t code;
-  uint64_t refused;
-  char message[512];
-  char hint[256];
-  char log[256]; /* the last line */
-  unsigned int logs;
-  int64_t deadline_ns; /* monotonic; 0: none */
-  int cancel_fd;       /* -1: none */
-  bool cancelled;
-};
-
-void recorded_start (struct recorded *recorded);
 
 /* One agent, as root, in this machine's own namespaces. */
 struct agent_under_test
@@ -81,16 +59,6 @@ void run_result_free (struct run_result *result);
 int read_file (struct agent_under_test *agent, const char *path, struct berth_buffer *content);
 int write_file (struct agent_under_test *agent, const char *path, const void *bytes, size_t size,
                 struct berth_change *how);
-
-/* A source over memory. */
-struct memory
-{
-  const char *bytes;
-  size_t size;
-  size_t taken;
-  size_t fail_at; /* 0: never */
-};
-struct berth_source memory_source (struct memory *memory);
 
 /* DIRECTORY/NAME in memory that the next call of the same depth of eight reuses. */
 const char *in_workspace (const struct agent_under_test *agent, const char *name);
