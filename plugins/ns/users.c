@@ -218,6 +218,8 @@ ns_users_choose (struct berth_call *call, const struct berth_state *state, struc
   uint32_t code = call->services->cancelled (call);
   if (code != 0)
     return call->services->fail (call, code, "interrupted while the user ids were mapped");
+  if (users->single && state->uid_map == NS_UID_MAP_AUTO)
+    call->services->log (call->instance, BERTH_LOG_DEBUG, "sandboxes have one account: %s", why);
   if (!users->single || state->uid_map != NS_UID_MAP_RANGE)
     return 0;
   call->services->fail (call, BERTH_E_CONFIGURATION, "a range of user ids cannot be had: %s", why);
