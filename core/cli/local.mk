@@ -43,7 +43,7 @@ TESTS += %D%/tests/machine %D%/tests/options %D%/tests/text
 
 # The same two programs on each backend; `ns` wants root.
 CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
-CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns
+CLI_PROCESS_TESTS = %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns %D%/tests/cases-ns
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
 TESTS += %D%/tests/weight.sh %D%/tests/ordinary-user $(CLI_PROCESS_TESTS)
 EXTRA_DIST += %D%/tests/weight.sh %D%/tests/ordinary-user
@@ -56,6 +56,9 @@ EXTRA_DIST += %D%/tests/weight.sh %D%/tests/ordinary-user
 %C%_tests_front_ns_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
 %C%_tests_front_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_front_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+%C%_tests_cases_ns_SOURCES = %D%/tests/cases.c $(CLI_PROCESS)
+%C%_tests_cases_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
+%C%_tests_cases_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_ending_ns_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
 %C%_tests_ending_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_ending_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)

@@ -250,23 +250,27 @@ test_ignored_hang_up (void)
 
 /* Ending an exec ends the command and all it started, and leaves the sandbox. */
 static void
-test_exec_interrupted (void)
+test_exec_ended (void)
 {
   static const char *const arguments[] = { "exec", "stays", "sh", "-c", "echo on; sleep 54321", NULL };
+  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGKILL };
   AUTO_RESULT struct process_result result = { 0 };
   struct process process;
   char line[3];
 
   berth (&result, "create", "--name", "stays");
   CU_ASSERT_EQUAL (result.status, 0);
-  CU_ASSERT_EQUAL_FATAL (process_start (&process, NULL, arguments), 0);
-  CU_ASSERT_EQUAL (read (process.out, line, 3), 3);
-  kill (process.pid, SIGINT);
-  process_finish (&process, &result);
-  CU_ASSERT_EQUAL (result.signal, SIGINT);
-  CU_ASSERT (process_wait_gone ("sleep", "54321"));
-  berth (&result, "exec", "stays", "true");
-  CU_ASSERT_EQUAL (result.status, 0);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    {
+      CU_ASSERT_EQUAL_FATAL (process_start (&process, NULL, arguments), 0);
+      CU_ASSERT_EQUAL (read (process.out, line, 3), 3);
+      kill (process.pid, numbers[i]);
+      process_finish (&process, &result);
+      CU_ASSERT_EQUAL (result.signal, numbers[i]);
+      CU_ASSERT (process_wait_gone ("sleep", "54321"));
+      berth (&result, "exec", "stays", "true");
+      CU_ASSERT_EQUAL (result.status, 0);
+    }
   berth (&result, "rm", "stays");
   CU_ASSERT_EQUAL (result.status, 0);
 }
@@ -289,7 +293,7 @@ main (void)
     { "closed standard output", test_output_is_closed },
     { "full standard output", test_output_is_full },
     { "a signal that was ignored stays ignored", test_ignored_hang_up },
-    { "SIGINT ends an exec and keeps the sandbox", test_exec_interrupted },
+    { "D-042 a signal ends an exec and keeps the sandbox", test_exec_ended },
     { NULL, NULL },
   };
 
