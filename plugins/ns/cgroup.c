@@ -1,4 +1,5 @@
 /* cgroup.c - the cgroups of a sandbox, in whatever hierarchies the machine has. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 #define MOUNTINFO_LIMIT (16u << 20)
 #define REMOVE_TRIES 100
 #define REMOVE_PAUSE_MS 5
+#define NESTED_MAX 16
 
 /* ---- what there is ---- */
 
@@ -381,6 +383,30 @@ kill_all (int directory)
     }
 }
 
+/* Nothing of ours makes a cgroup below that of a sandbox; what somebody made there goes too, the deepest
+ * first. */
+static void
+remove_nested (int directory, int depth)
+{
+  int again = openat (directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  BERTH_AUTO_DIR DIR *names = again >= 0 ? fdopendir (again) : NULL;
+
+  for (struct dirent *entry; names != NULL && (entry = readdir (names)) != NULL;)
+    {
+      if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+        continue;
+      BERTH_AUTO_FD int nested = openat (directory, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (nested < 0)
+        continue;
+      kill_all (nested);
+      if (depth < NESTED_MAX)
+        remove_nested (nested, depth + 1);
+      unlinkat (directory, entry->d_name, AT_REMOVEDIR);
+    }
+  if (names == NULL && again >= 0)
+    close (again);
+}
+
 static int
 remove_one (const char *mount, const char *name)
 {
@@ -399,6 +425,7 @@ remove_one (const char *mount, const char *name)
         {
           kill_all (directory);
           berth_fs_write (directory, "freezer.state", "THAWED", 6); /* of v1; else it is not there */
+          remove_nested (directory, 0);
         }
       berth_clock_sleep_ms (tries == 0 ? 1 : REMOVE_PAUSE_MS);
     }

@@ -12,13 +12,15 @@ EXTRA_%C%_berth_backend_ns_la_DEPENDENCIES = $(BACKEND_MAP)
 
 NS_USER_TESTS = %D%/tests/ordinary-user
 NS_TEST_SOURCES = %D%/tests/host.c %D%/tests/host.h
-check_PROGRAMS += %D%/tests/calls %D%/tests/delegated %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine \
+check_PROGRAMS += %D%/tests/calls %D%/tests/cases %D%/tests/delegated %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine \
 	%D%/tests/ordinary %D%/tests/pause %D%/tests/range %D%/tests/restart
-TESTS += %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart \
+TESTS += %D%/tests/cases %D%/tests/isolation %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart \
 	$(NS_USER_TESTS)
 EXTRA_DIST += $(NS_USER_TESTS) %D%/tests/as-ordinary-user %D%/tests/as-ordinary-users
 %C%_tests_calls_SOURCES = %D%/tests/calls.c
 %C%_tests_calls_CFLAGS = -std=gnu17 -O1 -g $(WARNING_FLAGS)
+%C%_tests_cases_SOURCES = %D%/tests/cases.c $(NS_TEST_SOURCES)
+%C%_tests_cases_LDADD = $(TEST_LIBS)
 %C%_tests_delegated_SOURCES = %D%/tests/delegated.c $(NS_TEST_SOURCES)
 %C%_tests_delegated_LDADD = $(TEST_LIBS)
 %C%_tests_isolation_SOURCES = %D%/tests/isolation.c $(NS_TEST_SOURCES)

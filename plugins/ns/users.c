@@ -351,7 +351,11 @@ ns_users_remove (struct berth_call *call, const struct berth_state *state, int b
   if ((space >= 0 && act_inside (space, box, remove_workspace, &range) == 0) || berth_fs_remove_tree (box, "workspace") == 0)
     return 0;
   if (range.uid == 0)
-    return call->services->fail (call, BERTH_E_INTERNAL, "cannot remove the workspace of %s: %m", id);
+    {
+      call->services->fail (call, BERTH_E_INTERNAL, "cannot remove %s/boxes/%s/workspace: %m", state->state, id);
+      call->services->hint (call, "free what its file system holds there, as chattr +i does, and destroy the sandbox again");
+      return -1;
+    }
   call->services->fail (call, BERTH_E_CONFIGURATION,
                         "cannot remove %s/boxes/%s/workspace, whose files belong to the user ids from %u on: %s", state->state, id,
                         range.uid, why[0] != '\0' ? why : strerror (errno));
