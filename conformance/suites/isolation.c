@@ -250,7 +250,7 @@ i05 (struct suite_context *suite)
 
 static const struct suite_clause clauses[] = {
   { .id = "I01", .title = "a tier above its own is refused before provisioning", .run = i01 },
-  { .id = "I02", .title = "an unknown wish is refused and nothing of it happens", .run = i02 },
+  { .id = "I02", .title = "an unknown wish is refused and nothing of it happens (D-064)", .run = i02 },
   { .id = "I02-sinks", .title = "reading with an unknown wish is refused and tells nothing", .run = i02_sinks },
   { .id = "I02-run", .title = "a command with a wish it cannot have is refused", .run = i02_run },
   { .id = "I02-groups", .title = "no function of an undeclared capability can be reached", .run = i02_groups },

@@ -110,7 +110,7 @@ main (void)
   static const struct berth_test tests[] = {
     { "L21 pause and resume", test_pause },
     { "L22 stop and start", test_restart },
-    { "I05 what fails changes no record", test_failures },
+    { "D-046 I05 what fails changes no record", test_failures },
     { "I02 not declared is refused", test_not_declared },
     { NULL, NULL },
   };

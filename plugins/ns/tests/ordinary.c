@@ -251,7 +251,7 @@ main (void)
     { "E17 processes are counted for each sandbox", processes_are_counted_for_each_sandbox },
     { "E19 the agent is out of reach", the_agent_is_out_of_reach },
     { "E09 a server that the workload stopped is not waited for", a_stopped_server_is_not_waited_for },
-    { "L08 a locked workspace is removed", a_locked_workspace_is_removed },
+    { "D-062 L08 a locked workspace is removed", a_locked_workspace_is_removed },
     { "L09 a damaged record ends its agent all the same", a_damaged_record_ends_its_agent },
     { NULL, NULL },
   };

@@ -136,7 +136,7 @@ main (void)
 {
   static const struct berth_test tests[] = {
     { "L21 paused processes make no progress, and go on", nothing_goes_on },
-    { "L21 a run in a paused sandbox is refused, and destroy takes it", a_run_is_refused_at_once },
+    { "D-046 L21 a run in a paused sandbox is refused, and destroy takes it", a_run_is_refused_at_once },
     { "L21 what does not run cannot be paused", unknown_and_dead_are_told_apart },
     { NULL, NULL },
   };

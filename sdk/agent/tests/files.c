@@ -14,6 +14,7 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/path.h"
+#include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
 /* Every test runs twice: the kernel resolves the paths, and the agent does. */
@@ -216,6 +217,56 @@ unreadable (struct agent_under_test *agent)
   CU_ASSERT_EQUAL (content.size, 0);
   CU_ASSERT_EQUAL (read_file (agent, "/proc/self/comm", &content), 0); /* a file that tells no size */
   CU_ASSERT_STRING_EQUAL (berth_buffer_string (&content), "berth-agent\n");
+}
+
+struct sighting
+{
+  const char *name;
+  uint32_t kind;
+  int times;
+};
+
+static int
+see_entry (void *context, const struct berth_file_info *info)
+{
+  struct sighting *sighting = context;
+
+  if (!berth_string_ends_with (info->name, sighting->name)) /* a path, or a name of a list */
+    return 0;
+  sighting->kind = info->kind;
+  sighting->times++;
+  return 0;
+}
+
+/* None is opened: what holds a pipe open for ever holds nobody up. */
+static void
+odd_entries (struct agent_under_test *agent)
+{
+  static const char *const odd[] = { "fifo", "device", "sock" };
+  BERTH_AUTO_BUFFER struct berth_buffer content = { 0 };
+  struct berth_change how = { .struct_size = sizeof how, .beneath = agent->workspace };
+  struct berth_read plain = { .struct_size = sizeof plain };
+  struct sighting sighting;
+  struct berth_entry_sink sink = { sizeof sink, 0, &sighting, see_entry };
+  struct berth_call *call = &agent->recorded.call;
+  int writer;
+
+  make_unreadable (agent);
+  writer = open (in_workspace (agent, "fifo"), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  CU_ASSERT (writer >= 0);
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+    {
+      const char *path = in_workspace (agent, odd[i]);
+
+      sighting = (struct sighting) { .name = odd[i] };
+      CU_ASSERT_EQUAL (agentlink_stat (call, &agent->handle, path, &plain, &sink), 0);
+      CU_ASSERT_EQUAL (agentlink_list (call, &agent->handle, agent->workspace, &plain, &sink), 0);
+      CU_ASSERT (sighting.kind == BERTH_KIND_OTHER && sighting.times == 2);
+      expect_failure (agent, read_file (agent, path, &content), BERTH_E_INVALID_REQUEST);
+      CU_ASSERT_EQUAL (agentlink_remove (call, &agent->handle, path, &how), 0);
+      CU_ASSERT_NOT_EQUAL (access (path, F_OK), 0);
+    }
+  close (writer);
 }
 
 static int
@@ -573,6 +624,7 @@ BOTH (replacements)
 BOTH (modes_and_owners)
 BOTH (parents)
 BOTH (unreadable)
+BOTH (odd_entries)
 BOTH (ranges)
 BOTH (containment)
 BOTH (race)
@@ -589,6 +641,7 @@ static const struct berth_test tests[] = {
   { "F04 F05 mode and owner are exact", test_modes_and_owners },
   { "F06 parents are made when asked", test_parents },
   { "F07 F08 D-054 what is no file is an error at once", test_unreadable },
+  { "D-054 F10 F12 what is no file is listed and removed", test_odd_entries },
   { "ranges of a file", test_ranges },
   { "F09 D-052 no write leaves the write root", test_containment },
   { "F09 D-053 not through a race either", test_race },

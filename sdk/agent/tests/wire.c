@@ -172,7 +172,7 @@ static const struct berth_test tests[] = {
   { "requests are checked field by field", test_requests },
   { "a frame has a size limit", test_frames },
   { "what lies below a root", test_below },
-  { "E08 accounts come from the sandbox's files", test_accounts },
+  { "D-063 E08 accounts come from the sandbox's files", test_accounts },
   { "every parser takes any bytes", test_random },
   { NULL, NULL },
 };
