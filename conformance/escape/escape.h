@@ -27,6 +27,7 @@ void escape_massacre (struct suite_context *suite);
 /* leaks.c: descriptors. */
 void escape_descriptors (struct suite_context *suite);
 void escape_host_descriptors (struct suite_context *suite);
+void escape_logs (struct suite_context *suite);
 
 /* tools.c: what must go on working. */
 void escape_tools (struct suite_context *suite);

@@ -11,6 +11,7 @@
 #include "sdk/base/string.h"
 
 #define CARELESS 8
+#define LOGS_MAX (UINT64_C (1) << 20)
 
 /* ---- inside ---- */
 
@@ -71,6 +72,49 @@ escape_descriptors (struct suite_context *suite)
   SUITE_CHECK (suite, access (path, F_OK) == 0, "%s leads nowhere on this machine: no control", path);
   for (int i = 0; i < CARELESS; i++)
     close (careless[i]);
+}
+
+/* ---- what is written on the host ---- */
+
+static uint64_t
+size_below (struct suite_context *suite)
+{
+  BERTH_AUTO_FREE char *command = berth_string_format ("du -s -B 1 '%s' | cut -f 1", suite->directory);
+  FILE *pipe = popen (command, "r");
+  char line[64] = "";
+
+  SUITE_REQUIRE (suite, pipe != NULL && fgets (line, sizeof line, pipe) != NULL, "cannot measure %s", suite->directory);
+  pclose (pipe);
+  return strtoull (line, NULL, 10);
+}
+
+/* Neither what a command prints nor what it finds of the first process's descriptors is kept anywhere. */
+void
+escape_logs (struct suite_context *suite)
+{
+  static const char flood[] = "for f in /proc/1/fd/0 /proc/1/fd/1 /proc/1/fd/2 /dev/console /dev/kmsg; do "
+                              "(head -c 30M /dev/zero > $f) 2>/dev/null; done; head -c 30M /dev/zero; head -c 30M /dev/zero >&2; "
+                              "setsid sh -c 'head -c 30M /dev/zero' & wait";
+  struct suite_box *box = escape_box (suite);
+  uint64_t before = size_below (suite);
+  BERTH_AUTO_FREE char *control = berth_string_format ("head -c 3M /dev/zero > '%s/control'", suite->directory);
+
+  for (int root = 0; root < 1 + escape_has_root (box); root++)
+    {
+      SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+      suite_run (box,
+                 &(struct suite_command) { .arguments = (const char *const[]) { "/bin/sh", "-c", flood, NULL },
+                                           .user = root ? "root" : "sandbox",
+                                           .timeout_ms = 20000,
+                                           .discard = true },
+                 &ran);
+      SUITE_CHECK_EXIT (suite, &ran, 0, "the flood");
+      SUITE_CHECK (suite, ran.out_bytes >= 30 << 20, "no flood: %llu bytes", (unsigned long long) ran.out_bytes);
+    }
+  SUITE_CHECK (suite, size_below (suite) < before + LOGS_MAX, "%llu bytes before, %llu after", (unsigned long long) before,
+               (unsigned long long) size_below (suite));
+  SUITE_CHECK (suite, system (control) == 0 && size_below (suite) > before + LOGS_MAX, "what is kept is not seen: no control");
 }
 
 /* ---- the host's ---- */

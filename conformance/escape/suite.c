@@ -33,6 +33,7 @@ static const struct suite_clause clauses[] = {
   { "X07", "E18 user namespaces are refused unless asked for, and then gain nothing outside of them", 0, SUITE_PROGRAM, 60,
     escape_own_namespace },
   { "D-053", "names that become links while an operation looks lead nowhere", 0, SUITE_PROGRAM | SUITE_SLOW, 600, escape_races },
+  { "D-102", "no output is kept on the host", 0, SUITE_PROGRAM, 60, escape_logs },
   { "D-143", "sockets of the host's, named or abstract, do not answer", 0, SUITE_PROGRAM, 60, escape_sockets },
   { "D-166", "the host's program is not reached by /proc/PID/exe", 0, SUITE_PROGRAM | SUITE_SLOW, 600, escape_program },
   { "D-167", "no descriptor comes along, and none is a way out", 0, SUITE_PROGRAM, 60, escape_descriptors },

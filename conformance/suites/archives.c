@@ -309,6 +309,81 @@ suite_d077 (struct suite_context *suite)
   try_packed (suite, "xz");
 }
 
+/* ---- D-078: records that are none ---- */
+
+#define RECORDS(text) (text), sizeof (text) - 1
+
+static void
+try_records (struct suite_context *suite, const char *what, const char *bytes, size_t size, bool kept)
+{
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_BUFFER struct berth_buffer records = { 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+  struct suite_entry entry;
+  uint32_t code;
+
+  berth_buffer_append (&records, bytes, size);
+  suite_tar_append_records (&tar, &records);
+  suite_tar_append (&tar, &(const struct suite_tar_entry) FILE_ENTRY ("f"));
+  suite_tar_end (&tar);
+  code = suite_import (box, tar.data, tar.size, 0, 0);
+  SUITE_CHECK (suite, code == 0 || !kept, "%s: %s", what, box->error.message);
+  SUITE_CHECK (suite, code == 0 || box->error.message[0] != '\0', "%s: refused without a word", what);
+  SUITE_CHECK_CODE (suite, what, suite_stat (box, SUITE_WORKSPACE, false, &entry), 0);
+  SUITE_CHECK (suite, suite_stat (box, "/tmp/evil", false, &entry) != 0, "%s: there is /tmp/evil", what);
+  suite_box_destroy (box, false, NULL);
+}
+
+void
+suite_d078 (struct suite_context *suite)
+{
+  static const struct
+  {
+    const char *what, *bytes;
+    size_t size;
+    bool kept;
+  } records[] = {
+    { "the control", RECORDS ("10 path=g\n"), true },
+    { "no record", RECORDS (""), false },
+    { "a length that is too small", RECORDS ("5 path=/tmp/evil\n"), false },
+    { "a length that is too large", RECORDS ("999 path=/tmp/evil\n"), false },
+    { "a length that wraps", RECORDS ("18446744073709551626 path=g\n"), false },
+    { "a length that is negative", RECORDS ("-10 path=g\n"), false },
+    { "a length of nothing", RECORDS ("0 \n"), false },
+    { "no number", RECORDS ("xx path=/tmp/evil\n"), false },
+    { "no line end", RECORDS ("17 path=/tmp/evil"), false },
+    { "no equals sign", RECORDS ("8 pathg\n"), false },
+    { "no key", RECORDS ("5 =x\n"), false },
+    { "no value", RECORDS ("8 path=\n"), false },
+    { "a NUL in the key", RECORDS ("11 pa\0th=g\n"), false },
+    { "a NUL in the value", RECORDS ("20 path=g\0/tmp/evil\n"), false },
+    { "a size that is negative", RECORDS ("12 size=-10\n"), false },
+    { "a size that wraps", RECORDS ("31 size=18446744073709551617000\n"), false },
+    { "a time that is none", RECORDS ("19 mtime=yesterday.\n"), false },
+    { "a time with many digits", RECORDS ("49 mtime=1.9999999999999999999999999999999999999\n"), false },
+    { "holes out of order", RECORDS ("22 GNU.sparse.major=0\n22 GNU.sparse.minor=1\n22 GNU.sparse.size=100\n"
+                                     "26 GNU.sparse.numblocks=2\n29 GNU.sparse.map=50,10,0,10\n"), false },
+    { "holes beyond the end", RECORDS ("22 GNU.sparse.major=0\n22 GNU.sparse.minor=1\n20 GNU.sparse.size=9\n"
+                                       "26 GNU.sparse.numblocks=1\n44 GNU.sparse.map=9223372036854775807,100\n"), false },
+    { "a map that is cut", RECORDS ("22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n29 GNU.sparse.realsize=10000\n"), false },
+  };
+  BERTH_AUTO_FREE char *large = malloc (MIB + 32);
+  int size;
+
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+    try_records (suite, records[i].what, records[i].bytes, records[i].size, records[i].kept);
+  SUITE_REQUIRE (suite, large != NULL, "no memory");
+  size = sprintf (large, "%d ", (int) MIB + 13);
+  memset (large + size, 'k', MIB);
+  strcpy (large + size + MIB, "=v\n");
+  try_records (suite, "a key of a megabyte", large, strlen (large), false);
+  /* Over the border of two blocks, and as it should be. */
+  size = sprintf (large, "711 comment=");
+  memset (large + size, 'c', 710 - (size_t) size);
+  strcpy (large + 710, "\n10 path=g\n");
+  try_records (suite, "a record of two blocks", large, strlen (large), true);
+}
+
 /* ---- D-079: attributes ---- */
 
 void

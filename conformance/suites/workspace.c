@@ -217,6 +217,7 @@ static const struct suite_clause clauses[] = {
   { .id = "D-075", .title = "holes stay holes, and limits count what travels", .flags = SUITE_PROGRAM, .run = suite_d075 },
   { .id = "D-076", .title = "files that come, go and change make no torn archive", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 90, .run = suite_d076 },
   { .id = "D-077", .title = "no archive unpacks beyond its limits", .flags = SUITE_SLOW, .seconds = 60, .run = suite_d077 },
+  { .id = "D-078", .title = "malformed records are refused or passed over", .run = suite_d078 },
   { .id = "D-079", .title = "attributes, ids and years that cannot be kept", .flags = SUITE_PROGRAM, .run = suite_d079 },
   { .id = "D-080", .title = "pipes, sockets and loops do not hold up an export", .flags = SUITE_PROGRAM, .run = suite_d080 },
   { .id = "D-081", .title = "an import beside, over and under what is there", .flags = SUITE_PROGRAM, .run = suite_d081 },

@@ -15,6 +15,7 @@ void suite_d071 (struct suite_context *suite);
 void suite_d075 (struct suite_context *suite);
 void suite_d076 (struct suite_context *suite);
 void suite_d077 (struct suite_context *suite);
+void suite_d078 (struct suite_context *suite);
 void suite_d079 (struct suite_context *suite);
 void suite_d080 (struct suite_context *suite);
 void suite_d081 (struct suite_context *suite);
