@@ -44,3 +44,8 @@ EXTRA_DIST += $(NS_USER_TESTS) %D%/tests/as-ordinary-user %D%/tests/as-ordinary-
 noinst_LTLIBRARIES += %D%/libchild.la
 %C%_libchild_la_SOURCES = %D%/child.c
 %C%_libchild_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+
+check_PROGRAMS += %D%/tests/agreement
+TESTS += %D%/tests/agreement
+%C%_tests_agreement_SOURCES = %D%/tests/agreement.c $(NS_TEST_SOURCES)
+%C%_tests_agreement_LDADD = $(TEST_LIBS)
