@@ -5,9 +5,11 @@
 
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
+#include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
 #define PERIOD_US 100000
+#define PERIOD_TEXT "100000"
 #define SWAP_FILE "memory.memsw.limit_in_bytes"
 
 const char *const ns_cgroup_v1_counter = "memory.oom_control";
@@ -57,6 +59,20 @@ limit_memory (int directory, uint64_t bytes)
   return 0;
 }
 
+/* Writing any of the two files makes the kernel look at all cgroups that there are, so what is right
+ * from the start is left alone. */
+static int
+limit_cpu (int directory, uint32_t milli)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer period = { 0 };
+
+  if ((berth_fs_read (directory, "cpu.cfs_period_us", &period, 64) < 0
+       || strcmp (berth_buffer_string (&period), PERIOD_TEXT "\n") != 0)
+      && ns_cgroup_write (directory, "cpu.cfs_period_us", PERIOD_TEXT) < 0)
+    return -1;
+  return ns_cgroup_write (directory, "cpu.cfs_quota_us", "%llu", (unsigned long long) milli * (PERIOD_US / 1000));
+}
+
 int
 ns_cgroup_v1_limit (int directory, uint64_t which, const struct ns_limits *limits)
 {
@@ -64,11 +80,7 @@ ns_cgroup_v1_limit (int directory, uint64_t which, const struct ns_limits *limit
     return -1;
   if (which & BERTH_SPEC_PIDS && ns_cgroup_write (directory, "pids.max", "%u", limits->pids) < 0)
     return -1;
-  if (which & BERTH_SPEC_CPU
-      && (ns_cgroup_write (directory, "cpu.cfs_period_us", "%d", PERIOD_US) < 0
-          || ns_cgroup_write (directory, "cpu.cfs_quota_us", "%llu",
-                              (unsigned long long) limits->cpu_milli * (PERIOD_US / 1000))
-                 < 0))
+  if (which & BERTH_SPEC_CPU && limit_cpu (directory, limits->cpu_milli) < 0)
     return -1;
   return 0;
 }

@@ -32,7 +32,8 @@ fill (struct conn *conn, size_t size)
   while (conn->in.size - conn->taken < size)
     {
       size_t missing = size - (conn->in.size - conn->taken);
-      size_t room = missing > READ_SIZE ? missing : READ_SIZE;
+      /* Of a large frame exactly the rest and the next header, so that nothing has to be moved. */
+      size_t room = missing > READ_SIZE / 2 ? missing + WIRE_HEADER_SIZE : READ_SIZE;
       ssize_t got;
 
       if (conn->taken > 0)
