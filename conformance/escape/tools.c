@@ -7,7 +7,7 @@
 #include "conformance/suites/content.h"
 #include "conformance/suites/run.h"
 
-/* Each prints "works", where PROGRAM is in the sandbox. */
+/* Each prints "works", where PROGRAM is in the sandbox; with spaces it is a command that succeeds there. */
 static const struct tool
 {
   const char *program;
@@ -34,6 +34,31 @@ static const struct tool
   { "make", "mkdir -p m && cd m && for i in 1 2 3 4 5 6; do echo \"int f$i (void) { return $i; }\" > f$i.c; done &&"
             " echo '#include <stdio.h>\nint f6 (void);\nint main (void) { return puts (f6 () == 6 ? \"works\" : \"\") < 0; }' > main.c &&"
             " printf 'main: main.o f1.o f2.o f3.o f4.o f5.o f6.o\\n\\t$(CC) -o $@ $^\\n' > Makefile && make -s -j4 && ./main" },
+  { "python3 -c 'import ensurepip, venv'",
+    "python3 -m venv pv &&"
+    " python3 -c 'import zipfile; z = zipfile.ZipFile (\"wheely-1.0-py3-none-any.whl\", \"w\");"
+    " z.writestr (\"wheely.py\", \"print (\\\"works\\\")\"); d = \"wheely-1.0.dist-info/\";"
+    " z.writestr (d + \"METADATA\", \"Metadata-Version: 2.1\\nName: wheely\\nVersion: 1.0\\n\");"
+    " z.writestr (d + \"WHEEL\", \"Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n\");"
+    " z.writestr (d + \"RECORD\", \"\"); z.close ()' &&"
+    " pv/bin/pip install -q --no-index --disable-pip-version-check wheely-1.0-py3-none-any.whl >&2; pv/bin/python -c 'import wheely'" },
+  { "automake", "mkdir at && cd at && printf 'AC_INIT([greet],[1.0])\nAM_INIT_AUTOMAKE([foreign])\nAC_PROG_CC\nAC_CHECK_FUNCS([strdup])\n"
+                "AC_CONFIG_HEADERS([config.h])\nAC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n' > configure.ac &&"
+                " printf 'bin_PROGRAMS = greet\ngreet_SOURCES = greet.c words.c\nTESTS = greet\n' > Makefile.am &&"
+                " printf '#include <config.h>\n#include <stdio.h>\nconst char *words (void);\nint main (void)"
+                " { return puts (HAVE_STRDUP ? words () : \"\") < 0; }\n' > greet.c &&"
+                " echo 'const char *words (void) { return \"works\"; }' > words.c && autoreconf -fi >&2 && mkdir b && cd b &&"
+                " ../configure -q --prefix=/workspace/inst >&2 && make -s -j2 >&2 && make -s check install >&2 && /workspace/inst/bin/greet" },
+  { "gcc", "cat > shared.c <<'T'\n#include <semaphore.h>\n#include <stdio.h>\n#include <sys/ipc.h>\n#include <sys/mman.h>\n#include <sys/msg.h>\n"
+           "#include <sys/sem.h>\n#include <sys/shm.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+           "int main (void) { int m = shmget (IPC_PRIVATE, 1 << 20, IPC_CREAT | 0600), s = semget (IPC_PRIVATE, 1, 0600);\n"
+           "int q = msgget (IPC_PRIVATE, 0600), *p = shmat (m, 0, 0); struct { long t; int v; } g = { 1, 7 };\n"
+           "sem_t *e = mmap (0, 4096, 3, MAP_SHARED | MAP_ANONYMOUS, -1, 0); struct sembuf up = { 0, 1, 0 }, down = { 0, -1, 0 };\n"
+           "if (m < 0 || s < 0 || q < 0 || p == (void *) -1 || sem_init (e, 1, 0) < 0) return 1;\n"
+           "if (fork () == 0) { *p = 5; semop (s, &up, 1); msgsnd (q, &g, sizeof g.v, 0); sem_post (e); _exit (0); }\n"
+           "semop (s, &down, 1); g.v = 0; msgrcv (q, &g, sizeof g.v, 1, 0); sem_wait (e); wait (0);\n"
+           "shmctl (m, IPC_RMID, 0); semctl (s, 0, IPC_RMID); msgctl (q, IPC_RMID, 0); return puts (*p + g.v == 12 ? \"works\" : \"\") < 0; }\n"
+           "T\ngcc -O2 -Wall shared.c -o shared -pthread && ./shared" },
   { "git", "git init -q r && cd r && git config user.name a && git config user.email a@b && echo x > f && git add f &&"
            " git commit -q -m one && git branch two && git clone -q . ../c && cd ../c && [ $(git log --oneline | wc -l) = 1 ] &&"
            " git gc -q && git fsck 2>/dev/null && echo works" },
@@ -54,7 +79,10 @@ has_program (struct suite_box *box, const char *program)
 {
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };
 
-  suite_argv (box, &ran, (const char *const[]) { "/bin/sh", "-c", "command -v \"$0\"", program, NULL });
+  if (strchr (program, ' ') != NULL)
+    suite_sh (box, &ran, 0, program);
+  else
+    suite_argv (box, &ran, (const char *const[]) { "/bin/sh", "-c", "command -v \"$0\"", program, NULL });
   return suite_ran_exited (&ran, 0);
 }
 
