@@ -52,7 +52,7 @@ test_default (void)
   error = ask (registry, NULL, &instance);
   CU_ASSERT_EQUAL (error.code, BERTH_E_NOT_FOUND);
   want = berth_string_format ("backend \"absent\" is not installed (looked for berth-backend-absent.so in %s, "
-                              "/nonexistent) (asked for by BERTH_BACKEND)",
+                              "/nonexistent) (asked for by environment BERTH_BACKEND)",
                               broken_directory ());
   CU_ASSERT_STRING_EQUAL (error.message, want);
   berth_registry_close (registry);
@@ -77,7 +77,7 @@ test_enabled (void)
   CU_ASSERT_EQUAL (ask (registry, "newer-minor", &instance).code, 0);
   error = ask (registry, "good", &instance);
   CU_ASSERT_EQUAL (error.code, BERTH_E_BACKEND_DISABLED);
-  CU_ASSERT_STRING_EQUAL (error.message, "backend \"good\" is installed and not enabled by BERTH_BACKENDS");
+  CU_ASSERT_STRING_EQUAL (error.message, "backend \"good\" is installed and not enabled by environment BERTH_BACKENDS");
   CU_ASSERT_STRING_EQUAL (error.hint, "add it to BERTH_BACKENDS or to `backends` in berth.conf");
   CU_ASSERT_EQUAL (ask (registry, "absent", &instance).code, BERTH_E_NOT_FOUND);
   CU_ASSERT_EQUAL (ask (registry, "../good", &instance).code, BERTH_E_INVALID_REQUEST);
@@ -95,11 +95,11 @@ test_bad_names (void)
   setenv ("BERTH_BACKENDS", "good ../evil", 1);
   CU_ASSERT_EQUAL (berth_registry_open (&options, &registry, &error), -1);
   CU_ASSERT_STRING_EQUAL (error.message,
-                          "BERTH_BACKENDS: \"../evil\" is not the name of a backend (want [a-z][a-z0-9-]{0,30})");
+                          "environment BERTH_BACKENDS: \"../evil\" is not the name of a backend (want [a-z][a-z0-9-]{0,30})");
   unsetenv ("BERTH_BACKENDS");
   setenv ("BERTH_BACKEND", "No", 1);
   CU_ASSERT_EQUAL (berth_registry_open (&options, &registry, &error), -1);
-  CU_ASSERT_STRING_EQUAL (error.message, "BERTH_BACKEND: \"No\" is not the name of a backend (want [a-z][a-z0-9-]{0,30})");
+  CU_ASSERT_STRING_EQUAL (error.message, "environment BERTH_BACKEND: \"No\" is not the name of a backend (want [a-z][a-z0-9-]{0,30})");
   unsetenv ("BERTH_BACKEND");
 }
 
