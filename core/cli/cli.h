@@ -7,8 +7,11 @@
 #include "core/cli/options.h"
 
 /* Exit statuses of our own; those of the commands that are run pass through. */
-#define CLI_NOT_ALL 1     /* rm, doctor: done, and the answer is "not good" */
+#define CLI_NOT_ALL 1     /* several, doctor: done, and the answer is "not good" */
 #define CLI_USAGE 2       /* the command line makes no sense (run and exec: CLI_FAILED) */
+#define CLI_UNCONFIRMED 3 /* rm, reap: asked to go, not proven */
+#define CLI_REFUSED 4     /* rm, reap: its runtime will not remove it */
+#define CLI_RETAINED 5    /* rm, reap: not ours to destroy */
 #define CLI_FAILED 125    /* Berth failed */
 
 struct cli
@@ -36,7 +39,9 @@ int cli_pause (struct cli *cli);
 int cli_resume (struct cli *cli);
 int cli_stop (struct cli *cli);
 int cli_start (struct cli *cli);
+int cli_renew (struct cli *cli);
 int cli_rm (struct cli *cli);
+int cli_reap (struct cli *cli);
 int cli_backends (struct cli *cli);
 int cli_doctor (struct cli *cli);
 int cli_config (struct cli *cli);

@@ -127,8 +127,8 @@ json_limits (const struct berth_sandbox_info *info)
   return object;
 }
 
-static struct berth_json *
-json_expiry (const struct berth_expiry *expiry)
+struct berth_json *
+cli_json_expiry (const struct berth_expiry *expiry)
 {
   struct berth_json *object;
   char text[BERTH_CLOCK_TEXT_SIZE];
@@ -172,7 +172,7 @@ cli_json_sandbox (const struct berth_sandbox_info *info)
   berth_json_set_string (object, "native_id", info->native_id);
   berth_json_set_string (object, "runtime", info->runtime);
   berth_json_set_string (object, "created", created);
-  berth_json_set (object, "expires", json_expiry (&info->expiry));
+  berth_json_set (object, "expires", cli_json_expiry (&info->expiry));
   berth_json_set (object, "isolation", json_isolation (info));
   berth_json_set (object, "limits", json_limits (info));
   berth_json_set (object, "enforced", cli_json_enforced (info->enforced));

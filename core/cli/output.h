@@ -11,6 +11,9 @@ int cli_print_json (const struct cli *cli, const struct berth_json *document);
 /* All that is known of a sandbox; see berth(1). */
 struct berth_json *cli_json_sandbox (const struct berth_sandbox_info *info);
 
+/* An end: {"at", "remaining_ms"}, "never", or null when it is not known. */
+struct berth_json *cli_json_expiry (const struct berth_expiry *expiry);
+
 /* Asks for it and prints it.  0, or the exit status. */
 int cli_print_sandbox (const struct cli *cli, struct berth_sandbox *sandbox);
 

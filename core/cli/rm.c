@@ -32,8 +32,7 @@ tell (struct removal *removal, const char *name, const char *id, const struct be
 {
   bool gone = cli_outcome_is_gone (destruction->outcome);
 
-  if (!gone)
-    removal->status = CLI_NOT_ALL;
+  removal->status = cli_worse_status (removal->status, cli_outcome_status (destruction->outcome));
   if (removal->array != NULL)
     add_json (removal, name, id, destruction, NULL);
   else if (removal->cli->quiet && gone)
@@ -57,7 +56,7 @@ remove_one (struct removal *removal, const char *name)
       tell (removal, name, berth_sandbox_id (sandbox), &destruction);
       return;
     }
-  removal->status = CLI_NOT_ALL;
+  removal->status = cli_worse_status (removal->status, CLI_NOT_ALL);
   if (removal->array != NULL)
     add_json (removal, name, sandbox != NULL ? berth_sandbox_id (sandbox) : NULL, NULL, &error);
   else

@@ -33,6 +33,16 @@ cli_outcome_is_gone (uint32_t outcome)
 }
 
 int
+cli_outcome_status (uint32_t outcome)
+{
+  if (cli_outcome_is_gone (outcome))
+    return 0;
+  return outcome == BERTH_OUTCOME_REFUSED    ? CLI_REFUSED
+         : outcome == BERTH_OUTCOME_RETAINED ? CLI_RETAINED
+                                             : CLI_UNCONFIRMED;
+}
+
+int
 cli_end_sandbox (struct cli *cli, struct berth_sandbox *sandbox, int status)
 {
   struct berth_destruction destruction;

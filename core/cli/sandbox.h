@@ -12,6 +12,14 @@ int cli_make_sandbox (struct cli *cli, bool owned, struct berth_sandbox **out);
 int cli_end_sandbox (struct cli *cli, struct berth_sandbox *sandbox, int status);
 
 /* Whether nothing is left of it. */
+/* The exit status that tells of an outcome: 0, CLI_UNCONFIRMED, CLI_REFUSED, CLI_RETAINED. */
+int cli_outcome_status (uint32_t outcome);
+/* The one of two that is told of several. */
+static inline int
+cli_worse_status (int one, int other)
+{
+  return one > other ? one : other;
+}
 bool cli_outcome_is_gone (uint32_t outcome);
 
 #endif

@@ -63,6 +63,7 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_ALL] = FLAG ("all", 0, "every sandbox of yours; needs --yes"),
   [CLI_YES] = FLAG ("yes", 'y', "confirm --all"),
   [CLI_REBUILD] = FLAG ("rebuild", 0, "set a damaged database aside and record again what is ours"),
+  [CLI_KILL] = FLAG ("kill", 0, "destroy what is listed"),
   [CLI_MATRIX] = FLAG ("matrix", 0, "show which backend can do what"),
 };
 
@@ -147,11 +148,26 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     "Brings a sandbox back with the same id, limits, network policy and workspace: one that was stopped, and one whose "
     "machine was restarted. A sandbox that runs stays as it is.",
     1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_RENEW] = {
+    "renew", "SANDBOX...", "move the end of sandboxes",
+    "With --ttl the end of each is that time from now, sooner or later than before; without it as long as the sandbox was "
+    "made for, and no sooner than before. Time that a sandbox is paused or stopped does not count. One whose end has passed "
+    "is removed and not renewed.",
+    1, MANY, ANYWHERE, CLI_BIT (CLI_TTL) | CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_RM] = {
     "rm", "SANDBOX...", "destroy sandboxes",
     "Destroys sandboxes with all that is in them and says of each what became of it. The exit status is 0 only when "
-    "each of them is proven to be gone, else 1.",
+    "each of them is proven to be gone (confirmed, or nothing_named: nothing had been made). Else it is that of the worst: "
+    "1 one could not be found or asked, 3 one is not proven to be gone (unconfirmed; try again later), 4 its runtime will "
+    "not remove one (refused), 5 one is not ours to destroy (retained). What is not proven stays on record.",
     0, MANY, ANYWHERE, CLI_BIT (CLI_ALL) | CLI_BIT (CLI_YES) | CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_REAP] = {
+    "reap", "", "list what has no right to be there, or destroy it",
+    "Lists sandboxes whose end has passed (expired), whose create or destroy was interrupted, whose owner died, and what is ours "
+    "by its labels and on no record (orphaned). With --kill they are destroyed, and the exit status is as with rm. What is "
+    "being created, paused or stopped, or belongs to another installation, is never touched.",
+    0, 0, ANYWHERE,
+    CLI_BIT (CLI_KILL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_ALL_OWNERS) | CLI_BIT (CLI_QUIET), false, false },
   [CLI_COMMAND_BACKENDS] = {
     "backends", "[NAME]", "show the backends",
     "Lists the backends, those too that were refused, with the reasons. With NAME it shows one wholly: "

@@ -4,6 +4,7 @@
 
 #include "core/manager/call.h"
 #include "core/manager/interrupted.h"
+#include "core/manager/inventory.h"
 #include "sdk/base/clock.h"
 
 #define LOCK_MS (60 * 1000)
@@ -34,8 +35,8 @@ remaining (const struct target *target)
   return left > 1 ? left : 1;
 }
 
-/* The verdict, or 0 with *ERROR. */
-static uint32_t
+/* A verdict of 0 comes with *ERROR. */
+static struct berth_destroyed
 ask_destroy (const struct target *target, struct berth_error *error)
 {
   struct berth_manager_call call;
@@ -47,12 +48,14 @@ ask_destroy (const struct target *target, struct berth_error *error)
   if (result == 0 && answer.verdict == BERTH_REFUSED)
     *error = call.host.error;
   if (berth_call_end (&call, result, error) != 0)
-    return 0;
-  return answer.verdict == BERTH_GONE || answer.verdict == BERTH_REFUSED ? answer.verdict : BERTH_ACCEPTED;
+    answer.verdict = 0;
+  else if (answer.verdict != BERTH_GONE && answer.verdict != BERTH_REFUSED)
+    answer.verdict = BERTH_ACCEPTED;
+  return answer;
 }
 
-/* The second observation: PRESENT, ABSENT, or 0 with *ERROR. */
-static uint32_t
+/* The second observation: a verdict of 0 comes with *ERROR. */
+static struct berth_presence
 ask_probe (const struct target *target, struct berth_error *error)
 {
   struct berth_manager_call call;
@@ -62,11 +65,13 @@ ask_probe (const struct target *target, struct berth_error *error)
   int result = berth_call_backend (&call)->probe->probe (&call.host.call, berth_instance_state (target->instance),
                                                          &target->native, &answer);
   if (berth_call_end (&call, result, error) != 0)
-    return 0;
-  if (answer.verdict == BERTH_PRESENT || answer.verdict == BERTH_ABSENT)
-    return answer.verdict;
-  berth_error_set (error, BERTH_E_INTERNAL, "the probe gave no verdict");
-  return 0;
+    answer.verdict = 0;
+  else if (answer.verdict != BERTH_PRESENT && answer.verdict != BERTH_ABSENT)
+    {
+      answer.verdict = 0;
+      berth_error_set (error, BERTH_E_INTERNAL, "the probe gave no verdict");
+    }
+  return answer;
 }
 
 /* One round of asking and looking. */
@@ -74,33 +79,49 @@ static void
 observe (const struct target *target, struct berth_destruction *out)
 {
   struct berth_error error = { 0 };
-  uint32_t verdict = ask_destroy (target, &error);
+  struct berth_destroyed destroyed = ask_destroy (target, &error);
 
-  if (verdict == BERTH_REFUSED)
+  if (destroyed.verdict == BERTH_REFUSED)
     {
       say (out, BERTH_OUTCOME_REFUSED, error.message[0] != '\0' ? error.message : "the runtime will not remove it");
       return;
     }
-  if (verdict == 0)
+  if (destroyed.verdict == 0)
     {
       say (out, BERTH_OUTCOME_UNCONFIRMED, error.message);
       return;
     }
-  uint32_t seen = target->can_probe ? ask_probe (target, &error) : 0;
-  if (seen == BERTH_ABSENT)
+  struct berth_presence seen = target->can_probe ? ask_probe (target, &error) : (struct berth_presence) { 0 };
+  if (seen.verdict == BERTH_ABSENT)
     say (out, BERTH_OUTCOME_CONFIRMED, "destroyed, and seen to be gone");
-  else if (seen == BERTH_PRESENT)
+  else if (seen.verdict == BERTH_PRESENT)
     say (out, BERTH_OUTCOME_UNCONFIRMED, "the runtime accepted it, but it is still there");
   else if (target->can_probe && error.code != BERTH_E_CAPABILITY_NOT_SUPPORTED)
     say (out, BERTH_OUTCOME_UNCONFIRMED, error.message);
-  else if (verdict == BERTH_GONE)
+  else if (destroyed.verdict == BERTH_GONE)
     say (out, BERTH_OUTCOME_CONFIRMED, "the runtime says that it is gone");
   else
     say (out, BERTH_OUTCOME_UNCONFIRMED, "the runtime accepted it and has not said that it is gone");
 }
 
+/* What its labels say now goes before what is on record: ids may be given again, and a database may
+ * be a copy.  Silence, and what cannot be read, leave the record's word. */
+static bool
+belongs_to_others (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
+                   const struct berth_record_native *native)
+{
+  BERTH_AUTO_INVENTORY struct berth_inventory seen = { 0 };
+
+  if (berth_instance_backend (instance)->inventory == NULL
+      || berth_inventory_describe (host, instance, native, &seen, NULL) != 1)
+    return false;
+  const struct berth_seen *now = &seen.items[0];
+  return now->ownership.claimant == BERTH_FOREIGN
+         || (now->ownership.claimant == BERTH_MINE && strcmp (now->sandbox_id, record->id) != 0);
+}
+
 static void
-destroy_native (struct berth_instance *instance, const struct berth_record *record,
+destroy_native (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
                 const struct berth_record_native *native, struct berth_destroy_budget budget, int64_t start_ms,
                 struct berth_destruction *out)
 {
@@ -115,6 +136,11 @@ destroy_native (struct berth_instance *instance, const struct berth_record *reco
                  && berth_instance_backend (instance)->probe != NULL,
   };
 
+  if (belongs_to_others (host, instance, record, native))
+    {
+      say (out, BERTH_OUTCOME_RETAINED, "by its labels it belongs to another installation or sandbox");
+      return;
+    }
   for (;;)
     {
       observe (&target, out);
@@ -138,7 +164,7 @@ destroy_natives (struct berth_host *host, struct berth_instance *instance, const
   for (uint64_t i = 0; i < record->native_count; i++)
     {
       struct berth_destruction one = { 0 };
-      destroy_native (instance, record, &record->natives[i], budget, start_ms, &one);
+      destroy_native (host, instance, record, &record->natives[i], budget, start_ms, &one);
       if (i == 0 || one.outcome != BERTH_OUTCOME_CONFIRMED)
         *out = one;
       if (one.outcome == BERTH_OUTCOME_CONFIRMED
@@ -187,6 +213,17 @@ berth_destroy_record_locked (struct berth_host *host, struct berth_instance *ins
   if (out->outcome != BERTH_OUTCOME_CONFIRMED && out->outcome != BERTH_OUTCOME_NOTHING_NAMED)
     return 0;
   return berth_store_remove (host->store, record->id, error);
+}
+
+void
+berth_destroy_unrecorded_locked (struct berth_host *host, struct berth_instance *instance,
+                                 const struct berth_record *record, struct berth_destroy_budget budget,
+                                 struct berth_destruction *out)
+{
+  int64_t start_ms = berth_clock_monotonic_ms ();
+
+  for (uint64_t i = 0; i < record->native_count; i++)
+    destroy_native (host, instance, record, &record->natives[i], budget, start_ms, out);
 }
 
 int

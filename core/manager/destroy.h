@@ -18,4 +18,9 @@ int berth_destroy_record_locked (struct berth_host *host, struct berth_instance 
                                  struct berth_record *record, struct berth_destroy_budget budget,
                                  struct berth_destruction *out, struct berth_error *error);
 
+/* The same for what is ours by its labels and on no record: RECORD is made up for it, and names one. */
+void berth_destroy_unrecorded_locked (struct berth_host *host, struct berth_instance *instance,
+                                      const struct berth_record *record, struct berth_destroy_budget budget,
+                                      struct berth_destruction *out);
+
 #endif

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "core/manager/inventory.h"
 #include "core/manager/lock.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/process.h"
 
 #define LOCK_MS (60 * 1000)
+#define FOUND_LEFT_MS (60 * 1000)
 
 /* ---- the record ---- */
 
@@ -76,6 +78,15 @@ berth_expiry_go_on (struct berth_record *record)
   record->left_ms = 0;
 }
 
+void
+berth_expiry_hold_found (struct berth_record *record, int64_t state)
+{
+  record->state = state;
+  berth_expiry_hold (record);
+  if (record->left_ms < FOUND_LEFT_MS)
+    record->left_ms = FOUND_LEFT_MS;
+}
+
 /* ---- the backend ---- */
 
 int
@@ -92,4 +103,94 @@ berth_expiry_tell_backend (struct berth_instance *instance, const struct berth_r
   int result = berth_call_backend (&call)->expiry->renew (&call.host.call, berth_instance_state (instance), &native,
                                                           milliseconds, &told);
   return berth_call_end (&call, result, error);
+}
+
+/* ---- decisions, with the lock held ---- */
+
+static int
+find_held (struct berth_host *host, struct berth_record *record, int64_t state, struct berth_error *error)
+{
+  berth_expiry_hold_found (record, state);
+  return berth_store_update (host->store, record, error) != 0 ? -1 : 0;
+}
+
+int
+berth_expiry_decide_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                            struct berth_error *error)
+{
+  BERTH_AUTO_INVENTORY struct berth_inventory seen = { 0 };
+  const struct berth_record_native *native = berth_record_current (record);
+
+  if (!berth_expiry_has_passed (record))
+    return 0;
+  int found = native != NULL ? berth_inventory_describe (host, instance, native, &seen, error) : 0;
+  if (found < 0)
+    return -1;
+  if (found == 0)
+    return 1;
+  if (seen.items[0].life == BERTH_LIFE_PAUSED)
+    return find_held (host, record, BERTH_RECORD_PAUSED, error);
+  /* within the boot it was its own end that stopped it */
+  if (seen.items[0].life == BERTH_LIFE_STOPPED && !berth_record_is_of_this_boot (record))
+    return find_held (host, record, BERTH_RECORD_STOPPED, error);
+  return 1;
+}
+
+static int
+refuse_renewal (const struct berth_record *record, struct berth_error *error)
+{
+  if (record->state == BERTH_RECORD_RUNNING)
+    {
+      berth_error_set (error, BERTH_E_WRONG_STATE, "the end of sandbox %s has passed: it is removed, not renewed",
+                       record->id);
+      berth_error_hint (error, "renew earlier, or create it with a longer --ttl");
+    }
+  else
+    berth_error_set (error, BERTH_E_WRONG_STATE, "sandbox %s is %s and cannot be renewed", record->id,
+                     berth_record_state_name (record->state));
+  return -1;
+}
+
+/* One whose time stands still gets as much as that for when it goes on. */
+static int
+renew_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record, int64_t ttl_ms,
+              struct berth_error *error)
+{
+  bool held = record->state == BERTH_RECORD_PAUSED || record->state == BERTH_RECORD_STOPPED;
+
+  if ((!held && record->state != BERTH_RECORD_RUNNING) || berth_expiry_has_passed (record))
+    return refuse_renewal (record, error);
+  /* the backend first: when we die in between, its end is the later one and ours decides */
+  if (!held && berth_expiry_tell_backend (instance, record, ttl_ms, error) != 0)
+    return -1;
+  if (held)
+    record->left_ms = ttl_ms;
+  else
+    berth_expiry_set (record, ttl_ms);
+  return berth_store_update (host->store, record, error);
+}
+
+int
+berth_sandbox_renew (struct berth_sandbox *sandbox, int64_t ttl_ms, struct berth_expiry *out,
+                     struct berth_error *error)
+{
+  struct berth_host *host = sandbox->host;
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct berth_instance *instance = NULL;
+  int64_t wanted_ms = 0;
+
+  if (berth_sandbox_instance (sandbox, &instance, error) != 0
+      || berth_lock_take (host, sandbox->record.id, LOCK_MS, NULL, &lock, error) != 0
+      || berth_store_load (host->store, sandbox->record.id, 0, &record, error) != 0
+      || berth_limit_apply ("ttl", ttl_ms, record.ttl_ms, host->limits.max_ttl, &wanted_ms, error) != 0)
+    return -1;
+  /* its own time, when none was said, never brings the end nearer */
+  if (ttl_ms == BERTH_UNSET && !berth_expiry_has_passed (&record) && berth_expiry_left (&record) > wanted_ms)
+    wanted_ms = berth_expiry_left (&record);
+  if (wanted_ms != INT64_MAX && renew_locked (host, instance, &record, wanted_ms, error) != 0)
+    return -1;
+  if (out != NULL)
+    *out = berth_expiry_tell (&record);
+  return 0;
 }

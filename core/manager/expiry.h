@@ -22,8 +22,18 @@ struct berth_expiry berth_expiry_tell (const struct berth_record *record);
 /* In the record: its time stands still from now on, or goes on. */
 void berth_expiry_hold (struct berth_record *record);
 void berth_expiry_go_on (struct berth_record *record);
+/* The same, since it was found to stand still in STATE: nobody knows since when, so a minute is left at
+ * least. */
+void berth_expiry_hold_found (struct berth_record *record, int64_t state);
+
+/* Whether it may be ended since its end has passed, with the lock held.  Its runtime has a word in
+ * that: one that it holds paused, or that another boot of the machine left stopped, is on record as
+ * such from now on.  1, 0, or -1 when it could not be asked. */
+int berth_expiry_decide_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                                struct berth_error *error);
 
 /* Moves the backend's own end, where it has one. */
+#define BERTH_EXPIRY_FAR_MS (INT64_C (10) * 365 * 86400 * 1000) /* while its time stands still */
 int berth_expiry_tell_backend (struct berth_instance *instance, const struct berth_record *record,
                                int64_t milliseconds, struct berth_error *error);
 

@@ -1,7 +1,6 @@
 #include "core/manager/info.h"
 
-/* The backend's own end is nearer to the truth than the one on record; when it cannot be read
- * the recorded one stays, which is what the host goes by. */
+/* The host goes by the end on record; a backend that ends it sooner by itself has the last word. */
 static void
 read_expiry (struct berth_instance *instance, const struct berth_record *record, struct berth_expiry *expiry)
 {
@@ -14,7 +13,8 @@ read_expiry (struct berth_instance *instance, const struct berth_record *record,
   berth_call_begin (&call, instance, native.id, NULL, BERTH_CONTROL_MS);
   int result = berth_call_backend (&call)->expiry->expires_at (&call.host.call, berth_instance_state (instance), &native,
                                                                &told);
-  if (berth_call_end (&call, result, NULL) == 0)
+  if (berth_call_end (&call, result, NULL) == 0 && told.kind == BERTH_EXPIRES_AT
+      && (expiry->kind != BERTH_EXPIRES_AT || told.remaining_ms < expiry->remaining_ms))
     *expiry = told;
 }
 

@@ -26,6 +26,49 @@ berth_pairs_value (const struct berth_record_pairs *pairs, const char *name)
   return NULL;
 }
 
+bool
+berth_labels_match (const struct berth_record_pairs *labels, const struct berth_pair *wanted, uint64_t count)
+{
+  for (uint64_t i = 0; i < count; i++)
+    {
+      const char *value = berth_pairs_value (labels, wanted[i].name);
+      if (value == NULL || (wanted[i].value != NULL && strcmp (value, wanted[i].value) != 0))
+        return false;
+    }
+  return true;
+}
+
+void
+berth_names_clear (struct berth_names *names)
+{
+  for (size_t i = 0; i < names->count; i++)
+    free (names->items[i]);
+  free (names->items);
+  *names = (struct berth_names) { 0 };
+}
+
+static int
+take_name (void *context, const struct berth_backend_info *info)
+{
+  struct berth_names *names = context;
+  char **more = NULL;
+
+  if (info->status == BERTH_BACKEND_DISABLED || info->status == BERTH_BACKEND_REFUSED)
+    return 0;
+  if ((more = realloc (names->items, (names->count + 1) * sizeof *more)) == NULL)
+    return 0;
+  names->items = more;
+  if ((more[names->count] = strdup (info->name)) != NULL)
+    names->count++;
+  return 0;
+}
+
+int
+berth_names_of_backends (struct berth_host *host, struct berth_names *out, struct berth_error *error)
+{
+  return berth_registry_scan (host->registry, take_name, out, error);
+}
+
 static void
 seen_clear (struct berth_seen *seen)
 {
@@ -127,4 +170,52 @@ berth_inventory_find (struct berth_host *host, struct berth_instance *instance, 
   int result = berth_call_backend (&call)->correlation->find_by_assignment (
       &call.host.call, berth_instance_state (instance), assignment_id, &sink);
   return berth_call_end (&call, result, error);
+}
+
+/* Without INVENTORY it is one of all. */
+static int
+pick (struct berth_host *host, struct berth_instance *instance, const char *native_id, struct berth_inventory *out,
+      struct berth_error *error)
+{
+  BERTH_AUTO_INVENTORY struct berth_inventory all = { 0 };
+
+  if (berth_inventory_read (host, instance, BERTH_CONTROL_MS, &all, error) != 0)
+    return -1;
+  for (size_t i = 0; i < all.count; i++)
+    if (strcmp (all.items[i].native_id, native_id) == 0)
+      {
+        if ((out->items = malloc (sizeof *out->items)) == NULL)
+          return berth_no_memory (error);
+        out->items[out->count++] = all.items[i];
+        all.items[i] = (struct berth_seen) { 0 };
+        return 1;
+      }
+  return 0;
+}
+
+int
+berth_inventory_describe (struct berth_host *host, struct berth_instance *instance,
+                          const struct berth_record_native *native, struct berth_inventory *out,
+                          struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct reading reading = { host, out, &call.host, false };
+  struct berth_found_sink sink = { .struct_size = sizeof sink, .context = &reading, .found = take_found };
+  struct berth_native named = berth_native_of (instance, native);
+  struct berth_error failed = { 0 };
+
+  if (berth_instance_backend (instance)->inventory == NULL)
+    return pick (host, instance, native->id, out, error);
+  berth_call_begin (&call, instance, named.id, NULL, BERTH_CONTROL_MS);
+  int result = berth_call_backend (&call)->inventory->describe (&call.host.call, berth_instance_state (instance), &named,
+                                                                &sink);
+  if (berth_call_end (&call, result, &failed) == 0)
+    return out->count > 0 ? 1 : 0;
+  if (failed.code == BERTH_E_SANDBOX_NOT_FOUND)
+    return 0;
+  if (failed.code == BERTH_E_CAPABILITY_NOT_SUPPORTED)
+    return pick (host, instance, native->id, out, error);
+  if (error != NULL)
+    *error = failed;
+  return -1;
 }

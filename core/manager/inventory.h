@@ -51,6 +51,24 @@ int berth_inventory_read (struct berth_host *host, struct berth_instance *instan
 int berth_inventory_find (struct berth_host *host, struct berth_instance *instance, const char *assignment_id,
                           int64_t milliseconds, struct berth_inventory *out, struct berth_error *error);
 
+/* The one called NATIVE: 1, 0 when there is none, -1. */
+int berth_inventory_describe (struct berth_host *host, struct berth_instance *instance,
+                              const struct berth_record_native *native, struct berth_inventory *out,
+                              struct berth_error *error);
+
+/* The instances that are enabled, in the order of their names: also those that cannot be used now. */
+struct berth_names
+{
+  char **items;
+  size_t count;
+};
+#define BERTH_AUTO_NAMES BERTH_CLEANUP (berth_names_clear)
+void berth_names_clear (struct berth_names *names);
+int berth_names_of_backends (struct berth_host *host, struct berth_names *out, struct berth_error *error);
+
+/* Whether LABELS has all of WANTED; a NULL value matches any. */
+bool berth_labels_match (const struct berth_record_pairs *labels, const struct berth_pair *wanted, uint64_t count);
+
 /* The value of a label of METADATA, or NULL. */
 const char *berth_pairs_value (const struct berth_record_pairs *pairs, const char *name);
 

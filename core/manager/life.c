@@ -1,6 +1,6 @@
 /* Pausing, resuming, stopping and starting: what changes the life of a whole sandbox and keeps
  * its record. */
-#include "core/manager/call.h"
+#include "core/manager/expiry.h"
 #include "core/manager/lock.h"
 
 #define LOCK_MS (60 * 1000)
@@ -14,9 +14,15 @@ struct life_change
   int64_t to;          /* enum berth_record_state */
   int64_t time_ms;     /* deadline of the backend's call */
   bool ends_handles;   /* a handle of before answers no more */
+  bool first_on_record; /* what is recorded before it is done: see below */
   int (*ask) (struct berth_manager_call *call, const struct berth_native *native);
 };
 
+/* The order of record and call, for the process that dies in between.  Its end must never be
+ * forgotten, so what makes it go on is recorded first (resume), and what makes it stand still last
+ * (pause); a reaper that finds an ended one paused holds its time.  A stop is recorded first, since
+ * a stopped one whose end passes looks as if it had ended by itself; should it not have been
+ * stopped, its backend's own end is still there.  A start comes before its record likewise. */
 static int
 ask_pause (struct berth_manager_call *call, const struct berth_native *native)
 {
@@ -50,14 +56,14 @@ ask_start (struct berth_manager_call *call, const struct berth_native *native)
 /* A running sandbox may be started: it does nothing there, and brings back one whose machine or
  * first process died without the host's knowing. */
 static const struct life_change pause_it = { "be paused", BERTH_CAP_PAUSE, STATE (RUNNING) | STATE (PAUSED),
-                                             BERTH_RECORD_PAUSED, BERTH_CONTROL_MS, false, ask_pause };
+                                             BERTH_RECORD_PAUSED, BERTH_CONTROL_MS, false, false, ask_pause };
 static const struct life_change resume_it = { "be resumed", BERTH_CAP_PAUSE, STATE (RUNNING) | STATE (PAUSED),
-                                              BERTH_RECORD_RUNNING, BERTH_CONTROL_MS, false, ask_resume };
+                                              BERTH_RECORD_RUNNING, BERTH_CONTROL_MS, false, true, ask_resume };
 static const struct life_change stop_it
     = { "be stopped", BERTH_CAP_RESTART, STATE (RUNNING) | STATE (PAUSED) | STATE (STOPPED), BERTH_RECORD_STOPPED,
-        BERTH_CONTROL_MS, true, ask_stop };
+        BERTH_CONTROL_MS, true, true, ask_stop };
 static const struct life_change start_it = { "be started", BERTH_CAP_RESTART, STATE (RUNNING) | STATE (STOPPED),
-                                             BERTH_RECORD_RUNNING, BERTH_CREATE_MS, true, ask_start };
+                                             BERTH_RECORD_RUNNING, BERTH_CREATE_MS, true, false, ask_start };
 
 static int
 refuse_state (const struct berth_record *record, const struct life_change *change, struct berth_error *error)
@@ -72,24 +78,82 @@ refuse_state (const struct berth_record *record, const struct life_change *chang
 }
 
 static int
+call_backend (struct berth_instance *instance, const struct berth_record *record, const struct life_change *change,
+              struct berth_cancel *cancel, struct berth_error *error)
+{
+  struct berth_native native = berth_native_of (instance, berth_record_current (record));
+  struct berth_manager_call call;
+
+  berth_call_begin (&call, instance, native.id, cancel, change->time_ms);
+  return berth_call_end (&call, change->ask (&call, &native), error);
+}
+
+/* Writes that RECORD is now in state TO, and what that does to its time. */
+static int
+record_state (struct berth_host *host, struct berth_record *record, int64_t to, struct berth_error *error)
+{
+  if (record->state == to)
+    return 0;
+  record->state = to;
+  if (to == BERTH_RECORD_RUNNING)
+    berth_expiry_go_on (record);
+  else
+    berth_expiry_hold (record);
+  return berth_store_update (host->store, record, error);
+}
+
+/* The backend's own end goes with ours.  One that does not stand still, or cannot be told, is the
+ * backend's; the record decides. */
+static void
+follow_end (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
+            int64_t milliseconds)
+{
+  struct berth_error error = { 0 };
+
+  if (milliseconds != INT64_MAX && berth_expiry_tell_backend (instance, record, milliseconds, &error) != 0)
+    berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s: its backend may end it by itself: %s", record->id,
+                     error.message);
+}
+
+static int
+change_record_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                      const struct life_change *change, struct berth_cancel *cancel, struct berth_error *error)
+{
+  int64_t before = record->state;
+
+  /* the machine's restart stopped it, and nobody has recorded that */
+  if (change == &start_it && before == BERTH_RECORD_RUNNING && !berth_record_is_of_this_boot (record))
+    berth_expiry_hold_found (record, BERTH_RECORD_STOPPED);
+  if (change->to == BERTH_RECORD_PAUSED && before == BERTH_RECORD_RUNNING)
+    follow_end (host, instance, record, BERTH_EXPIRY_FAR_MS);
+  if (change->first_on_record && record_state (host, record, change->to, error) != 0)
+    return -1;
+  if (call_backend (instance, record, change, cancel, error) != 0)
+    {
+      record_state (host, record, before, NULL);
+      if (change->to == BERTH_RECORD_PAUSED && before == BERTH_RECORD_RUNNING)
+        follow_end (host, instance, record, berth_expiry_left (record));
+      return -1;
+    }
+  if (record_state (host, record, change->to, error) != 0)
+    return -1;
+  if (change->to == BERTH_RECORD_RUNNING)
+    follow_end (host, instance, record, berth_expiry_left (record));
+  return 0;
+}
+
+static int
 change_locked (struct berth_sandbox *sandbox, struct berth_instance *instance, const struct life_change *change,
                struct berth_cancel *cancel, struct berth_error *error)
 {
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
-  struct berth_manager_call call;
 
   if (berth_store_load (sandbox->host->store, sandbox->record.id, 0, &record, error) != 0
       || berth_require_capability (record.backend, (uint64_t) record.capabilities, change->capability, error) != 0)
     return -1;
   if ((change->from & (1u << record.state)) == 0 || berth_record_current (&record) == NULL)
     return refuse_state (&record, change, error);
-  struct berth_native native = berth_native_of (instance, berth_record_current (&record));
-  berth_call_begin (&call, instance, native.id, cancel, change->time_ms);
-  int result = change->ask (&call, &native);
-  if (berth_call_end (&call, result, error) != 0)
-    return -1;
-  return record.state == change->to ? 0
-                                    : berth_store_set_state (sandbox->host->store, record.id, change->to, error);
+  return change_record_locked (sandbox->host, instance, &record, change, cancel, error);
 }
 
 static int

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "core/manager/info.h"
+#include "core/manager/inventory.h"
 #include "core/manager/sweep.h"
 
 /* What each backend sees, asked once however many sandboxes it has. */
@@ -51,27 +52,6 @@ view_of (struct berth_host *host, struct views *views, const char *backend, stru
   return &more[views->count++].sightings;
 }
 
-static bool
-has_label (const struct berth_record *record, const struct berth_pair *wanted)
-{
-  for (uint64_t i = 0; i < record->labels.count; i++)
-    {
-      const struct berth_pair *label = &record->labels.items[i];
-      if (strcmp (label->name, wanted->name) == 0)
-        return wanted->value == NULL || strcmp (label->value, wanted->value) == 0;
-    }
-  return false;
-}
-
-static bool
-matches (const struct berth_record *record, const struct berth_list_options *options)
-{
-  for (uint64_t i = 0; i < options->label_count; i++)
-    if (!has_label (record, &options->labels[i]))
-      return false;
-  return true;
-}
-
 /* 1 stop, 0 go on, -1. */
 static int
 tell (struct berth_host *host, struct views *views, const char *id, const struct berth_list_options *options,
@@ -90,7 +70,7 @@ tell (struct berth_host *host, struct views *views, const char *id, const struct
         *error = missing;
       return -1;
     }
-  if (!matches (&record, options))
+  if (!berth_labels_match (&record.labels, options->labels, options->label_count))
     return 0;
   const struct berth_sightings *sightings = view_of (host, views, record.backend, error);
   if (sightings == NULL)

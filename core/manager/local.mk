@@ -3,7 +3,7 @@ noinst_LTLIBRARIES += %D%/libmanager.la
 	%D%/destroy.c %D%/destroy.h %D%/directories.c %D%/directories.h %D%/expiry.c %D%/expiry.h %D%/files.c %D%/find.c %D%/host.c %D%/ids.c \
 	%D%/ids.h %D%/info.c %D%/info.h %D%/inspect.c %D%/interrupted.c %D%/interrupted.h %D%/inventory.c \
 	%D%/inventory.h %D%/life.c %D%/limits.c %D%/limits.h %D%/list.c %D%/lock.c %D%/lock.h \
-	%D%/manager.h %D%/path.c %D%/path.h %D%/rebuild.c %D%/rebuild.h %D%/request.c %D%/run.c %D%/sandbox.c %D%/spec.c %D%/spec.h \
+	%D%/manager.h %D%/path.c %D%/path.h %D%/reap.c %D%/rebuild.c %D%/rebuild.h %D%/request.c %D%/run.c %D%/sandbox.c %D%/spec.c %D%/spec.h \
 	%D%/sweep.c %D%/sweep.h %D%/transfer.c %D%/transfer.h %D%/version.c %D%/workspace.c
 %C%_libmanager_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 
@@ -12,8 +12,8 @@ check_LTLIBRARIES += %D%/tests/libplace.la
 %C%_tests_libplace_la_SOURCES = %D%/tests/place.c %D%/tests/place.h
 MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libregistry.la core/state/libstate.la $(TEST_LIBS)
 # Those on the backend `fake`, which need nothing of the machine, and those on `ns`.
-MANAGER_FAKE_TESTS = %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/interrupted \
-	%D%/tests/life %D%/tests/races %D%/tests/rebuild %D%/tests/texts %D%/tests/use
+MANAGER_FAKE_TESTS = %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/expiry %D%/tests/interrupted \
+	%D%/tests/life %D%/tests/races %D%/tests/reap %D%/tests/rebuild %D%/tests/texts %D%/tests/use
 MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/live %D%/tests/stress
 VALGRIND_TESTS += $(MANAGER_FAKE_TESTS)
 THREAD_TESTS += $(MANAGER_FAKE_TESTS)
@@ -23,10 +23,12 @@ TESTS += $(MANAGER_TESTS)
 %C%_tests_destroy_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_crash_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_directories_LDADD = $(MANAGER_TEST_LIBS)
+%C%_tests_expiry_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_interrupted_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_life_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_live_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_races_LDADD = $(MANAGER_TEST_LIBS)
+%C%_tests_reap_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_rebuild_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_stress_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_texts_LDADD = $(MANAGER_TEST_LIBS)

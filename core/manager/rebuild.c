@@ -221,41 +221,16 @@ rebuild_backend (struct rebuilding *rebuilding, struct berth_instance *instance,
   return 0;
 }
 
-struct names
-{
-  char *items[64];
-  size_t count;
-};
-
-static void
-names_clear (struct names *names)
-{
-  for (size_t i = 0; i < names->count; i++)
-    free (names->items[i]);
-}
-
-static int
-take_name (void *context, const struct berth_backend_info *info)
-{
-  struct names *names = context;
-
-  if (info->status == BERTH_BACKEND_DISABLED || names->count == sizeof names->items / sizeof *names->items)
-    return 0;
-  names->items[names->count] = strdup (info->name);
-  names->count += names->items[names->count] != NULL;
-  return 0;
-}
-
 int
 berth_rebuild_records (struct berth_host *host, const char *aside,
                        void (*visit) (void *context, const struct berth_recovery *what), void *context,
                        struct berth_error *error)
 {
   struct rebuilding rebuilding = { host, visit, context };
-  BERTH_CLEANUP (names_clear) struct names names = { 0 };
+  BERTH_AUTO_NAMES struct berth_names names = { 0 };
 
   tell (&rebuilding, BERTH_RECOVERY_ASIDE, NULL, NULL, NULL, aside);
-  if (berth_registry_scan (host->registry, take_name, &names, error) != 0)
+  if (berth_names_of_backends (host, &names, error) != 0)
     return -1;
   for (size_t i = 0; i < names.count; i++)
     {

@@ -2,6 +2,7 @@
 
 #include "core/manager/call.h"
 #include "core/manager/destroy.h"
+#include "core/manager/expiry.h"
 #include "sdk/base/process.h"
 
 struct berth_sandbox *
@@ -65,31 +66,47 @@ berth_sandbox_instance (struct berth_sandbox *sandbox, struct berth_instance **o
   return 0;
 }
 
-/* What each recorded state answers to the data plane.  One that did not run when the handle was
- * made may run by now; that one that ran has stopped, its backend knows. */
 static int
-check_runs (struct berth_sandbox *sandbox, struct berth_error *error)
+refuse_use (const struct berth_record *record, struct berth_error *error)
 {
-  const char *id = sandbox->record.id;
-  int64_t state = sandbox->record.state;
+  const char *id = record->id;
 
-  if (state != BERTH_RECORD_RUNNING)
+  if (record->state == BERTH_RECORD_RUNNING && berth_record_current (record) != NULL)
     {
-      BERTH_AUTO_RECORD struct berth_record now = { 0 };
-      if (berth_store_load (sandbox->host->store, id, 0, &now, error) != 0)
-        return -1;
-      state = now.state;
+      berth_error_set (error, BERTH_E_WRONG_STATE, "the end of sandbox %s has passed", id);
+      berth_error_hint (error, "`berth renew` moves it, before it has passed");
+      return -1;
     }
-  if (state == BERTH_RECORD_RUNNING && berth_record_current (&sandbox->record) != NULL)
-    return 0;
-  berth_error_set (error, BERTH_E_WRONG_STATE, "sandbox %s is %s, not running", id, berth_record_state_name (state));
-  if (state == BERTH_RECORD_PAUSED)
+  berth_error_set (error, BERTH_E_WRONG_STATE, "sandbox %s is %s, not running", id,
+                   berth_record_state_name (record->state));
+  if (record->state == BERTH_RECORD_PAUSED)
     berth_error_hint (error, "`berth resume %s` lets it go on", id);
-  else if (state == BERTH_RECORD_STOPPED)
+  else if (record->state == BERTH_RECORD_STOPPED)
     berth_error_hint (error, "`berth start %s` starts it", id);
   else
     berth_error_hint (error, "it cannot be used any more; `berth rm %s` removes it", id);
   return -1;
+}
+
+static bool
+runs (const struct berth_record *record)
+{
+  return record->state == BERTH_RECORD_RUNNING && berth_record_current (record) != NULL
+         && !berth_expiry_has_passed (record);
+}
+
+/* What each recorded state answers to the data plane.  One that did not run, or had ended, by what the
+ * handle knows may run by now; that one that ran has stopped, its backend knows. */
+static int
+check_runs (struct berth_sandbox *sandbox, struct berth_error *error)
+{
+  BERTH_AUTO_RECORD struct berth_record now = { 0 };
+
+  if (runs (&sandbox->record))
+    return 0;
+  if (berth_store_load (sandbox->host->store, sandbox->record.id, 0, &now, error) != 0)
+    return -1;
+  return runs (&now) && berth_record_current (&sandbox->record) != NULL ? 0 : refuse_use (&now, error);
 }
 
 void

@@ -16,20 +16,37 @@ owner_lives (const struct berth_record *record)
          && berth_process_start ((pid_t) record->owner_pid) == (uint64_t) record->owner_start;
 }
 
-/* Why it may go, or NULL.  The caller holds its lock, so nobody is creating or destroying it. */
-static const char *
-abandoned_locked (const struct berth_record *record)
+struct berth_abandonment
+berth_abandonment_of_locked (const struct berth_record *record)
 {
+  uint32_t reason = 0;
+
   /* one with a request id waits, for as long as its create might have taken, for the request to be repeated */
   if (record->state == BERTH_RECORD_CREATING)
-    return record->request_id == NULL || berth_expiry_has_passed (record) ? "its creator died" : NULL;
-  if (record->state == BERTH_RECORD_DESTROYING)
-    return "its destruction was not finished";
-  if (record->owned != 0 && !owner_lives (record))
-    return "its owner died";
-  if (record->state == BERTH_RECORD_RUNNING && berth_expiry_has_passed (record))
-    return "its end has passed";
-  return NULL;
+    reason = record->request_id == NULL || berth_expiry_has_passed (record) ? BERTH_REAP_CREATE_INTERRUPTED : 0;
+  else if (record->state == BERTH_RECORD_DESTROYING)
+    reason = BERTH_REAP_DESTROY_INTERRUPTED;
+  else if (record->owned != 0 && !owner_lives (record))
+    reason = BERTH_REAP_OWNER_DIED;
+  else if (berth_expiry_has_passed (record))
+    reason = BERTH_REAP_EXPIRED;
+  return (struct berth_abandonment) { reason };
+}
+
+const char *
+berth_abandonment_text (struct berth_abandonment abandonment)
+{
+  switch (abandonment.reason)
+    {
+    case BERTH_REAP_CREATE_INTERRUPTED:
+      return "its creator died";
+    case BERTH_REAP_DESTROY_INTERRUPTED:
+      return "its destruction was not finished";
+    case BERTH_REAP_OWNER_DIED:
+      return "its owner died";
+    default:
+      return "its end has passed";
+    }
 }
 
 /* As berth_lock_try.  A process that a dead creator was just starting may hold its lock until it runs for
@@ -61,13 +78,17 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
     return taken;
   if (berth_store_load (host->store, id, 0, &record, error) != 0)
     return error->code == BERTH_E_SANDBOX_NOT_FOUND ? 0 : -1;
-  const char *why = abandoned_locked (&record);
-  if (why == NULL)
+  struct berth_abandonment why = berth_abandonment_of_locked (&record);
+  if (why.reason == 0)
     return 0;
-  if (berth_registry_instance (host->registry, record.backend, "an abandoned sandbox", &instance, error) != 0
-      || berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
+  if (berth_registry_instance (host->registry, record.backend, "an abandoned sandbox", &instance, error) != 0)
     return -1;
-  berth_host_logf (host, BERTH_LOG_INFO, "sandbox %s: %s: %s", id, why, outcome.detail);
+  int ended = why.reason == BERTH_REAP_EXPIRED ? berth_expiry_decide_locked (host, instance, &record, error) : 1;
+  if (ended <= 0)
+    return ended;
+  if (berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
+    return -1;
+  berth_host_logf (host, BERTH_LOG_INFO, "sandbox %s: %s: %s", id, berth_abandonment_text (why), outcome.detail);
   return 0;
 }
 

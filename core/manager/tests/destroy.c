@@ -1,6 +1,7 @@
 /* Destroying: an outcome that says what was proven, and a record that stays until it is. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/manager/destroy.h"
 #include "core/manager/sweep.h"
@@ -174,51 +175,39 @@ test_nothing_named (void)
   berth_sandbox_close (sandbox);
 }
 
-/* When the end is, by both clocks, and of which boot. */
+/* The labels go before the record: what another installation has made in the meantime under that id is
+ * not ours, and both stay. */
 static void
-set_end (const struct place *place, const char *id, const char *boot_id, int64_t wall_in_ms, int64_t boot_in_ms)
+test_retained (void)
 {
-  BERTH_AUTO_RECORD struct berth_record record = { 0 };
-
-  CU_ASSERT_EQUAL_FATAL (berth_store_load (place->host->store, id, 0, &record, NULL), 0);
-  record.deadline_wall_ms = berth_clock_wall_ms () + wall_in_ms;
-  record.deadline_boot_ms = berth_clock_boottime_ms () + boot_in_ms;
-  if (boot_id != NULL)
-    {
-      free (record.boot_id);
-      record.boot_id = strdup (boot_id);
-    }
-  CU_ASSERT_EQUAL (berth_store_update (place->host->store, &record, NULL), 0);
-}
-
-/* A stepped wall clock neither kills nor immortalises; after a reboot only that one is left. */
-static void
-test_expired (void)
-{
-  static const struct
-  {
-    const char *boot_id;
-    int64_t wall_in_ms, boot_in_ms;
-    size_t left;
-  } rows[] = {
-    { NULL, 60000, 60000, 1 },
-    { NULL, -60000, 60000, 1 },
-    { NULL, 60000, -10, 0 },
-    { "another boot", 60000, -10, 1 },
-    { "another boot", -10, 60000, 0 },
-  };
+  static const char *const names[] = { "berth.db", "berth.db-wal", "berth.db-shm", "installation" };
   PLACE place;
+  struct berth_destruction outcome = { 0 };
+  struct berth_sandbox *mine = NULL;
 
   place_make (&place, "fake");
   place_open (&place);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+  struct berth_sandbox *theirs = make (&place);
+  BERTH_AUTO_FREE char *native = strdup (berth_record_current (&theirs->record)->id);
+  berth_sandbox_close (theirs);
+  berth_host_close (BERTH_STEAL_POINTER (place.host));
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     {
-      struct berth_sandbox *sandbox = make (&place);
-      set_end (&place, berth_sandbox_id (sandbox), rows[i].boot_id, rows[i].wall_in_ms, rows[i].boot_in_ms);
-      berth_sweep (place.host);
-      CU_ASSERT_EQUAL (place_records (&place), rows[i].left);
-      berth_sandbox_cleanup (&sandbox);
+      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", place.state, names[i]);
+      unlink (path);
     }
+  place_open (&place);
+  mine = make (&place);
+  const struct berth_record_native claimed = { native, (char[]) { "as" }, 2, NULL, 0 };
+  CU_ASSERT_EQUAL (berth_store_add_native (place.host->store, berth_sandbox_id (mine), &claimed, NULL), 0);
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (mine, &outcome, NULL), 0);
+  CU_ASSERT_EQUAL (outcome.outcome, BERTH_OUTCOME_RETAINED);
+  CU_ASSERT_EQUAL (place_sightings (&place), 1);
+  CU_ASSERT_EQUAL (place_records (&place), 1);
+  CU_ASSERT_EQUAL (berth_store_remove_native (place.host->store, berth_sandbox_id (mine), native, NULL), 0);
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (mine, &outcome, NULL), 0);
+  CU_ASSERT_EQUAL (place_records (&place), 0);
+  berth_sandbox_close (mine);
 }
 
 /* Somebody else is at it: a destroy waits, a sweep does not. */
@@ -256,7 +245,7 @@ main (void)
     { "L09 without a probe the delete's own evidence counts", test_without_probe },
     { "what is not proven stays on record and is tried again", test_unconfirmed_stays },
     { "nothing named", test_nothing_named },
-    { "the end has passed", test_expired },
+    { "D-107 by its labels another's: it is retained", test_retained },
     { "locks", test_locked },
     { NULL, NULL },
   };

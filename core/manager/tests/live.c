@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/manager/inventory.h"
 #include "core/manager/sweep.h"
 #include "core/manager/tests/place.h"
 #include "sdk/base/buffer.h"
@@ -367,6 +368,64 @@ test_anywhere_ns (void)
   die_anywhere ("ns");
 }
 
+/* ---- ns: the agent's own end, should no host come ---- */
+
+static uint32_t
+life (const struct place *place)
+{
+  BERTH_AUTO_INVENTORY struct berth_inventory seen = { 0 };
+  struct berth_instance *instance = NULL;
+
+  CU_ASSERT_EQUAL_FATAL (berth_registry_instance (place->host->registry, "ns", "a test", &instance, NULL), 0);
+  CU_ASSERT_EQUAL (berth_inventory_read (place->host, instance, 5000, &seen, NULL), 0);
+  return seen.count == 1 ? seen.items[0].life : 0;
+}
+
+static int64_t
+own_end (const struct berth_sandbox *sandbox)
+{
+  struct berth_manager_call call;
+  struct berth_expiry expiry = { 0 };
+  struct berth_native native = berth_native_of (sandbox->instance, berth_record_current (&sandbox->record));
+
+  berth_call_begin (&call, sandbox->instance, native.id, NULL, 5000);
+  int result = berth_call_backend (&call)->expiry->expires_at (&call.host.call, berth_instance_state (sandbox->instance),
+                                                               &native, &expiry);
+  CU_ASSERT_EQUAL (berth_call_end (&call, result, NULL), 0);
+  return expiry.remaining_ms;
+}
+
+static void
+test_backstop (void)
+{
+  PLACE place;
+
+  if (!can_use ("ns"))
+    return;
+  place_make (&place, "ns");
+  place_open (&place);
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
+  options.ttl_ms = 60 * 1000;
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &options, &sandbox, NULL), 0);
+  CU_ASSERT_TRUE (own_end (sandbox) > 50 * 1000 && own_end (sandbox) <= 60 * 1000);
+  CU_ASSERT_EQUAL (berth_sandbox_renew (sandbox, 600 * 1000, NULL, NULL), 0);
+  CU_ASSERT_TRUE (own_end (sandbox) > 590 * 1000 && own_end (sandbox) <= 600 * 1000);
+  CU_ASSERT_EQUAL (berth_sandbox_renew (sandbox, 800, NULL, NULL), 0);
+  if (((uint64_t) sandbox->record.capabilities & BERTH_CAP_PAUSE) != 0)
+    {
+      /* paused beyond its end and its grace, it lives, and has what it had left */
+      CU_ASSERT_EQUAL (berth_sandbox_pause (sandbox, NULL, NULL), 0);
+      berth_clock_sleep_ms (1500);
+      CU_ASSERT_EQUAL (life (&place), BERTH_LIFE_PAUSED);
+      CU_ASSERT_EQUAL (berth_sandbox_resume (sandbox, NULL, NULL), 0);
+      CU_ASSERT_EQUAL (life (&place), BERTH_LIFE_RUNNING);
+      CU_ASSERT_TRUE (own_end (sandbox) <= 800);
+    }
+  CU_ASSERT_EQUAL (berth_sandbox_renew (sandbox, 60 * 1000, NULL, NULL), 0);
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 6", NULL), 6);
+}
+
 int
 main (void)
 {
@@ -381,6 +440,7 @@ main (void)
     { "an owned sandbox whose owner is killed, on ns", test_owner_ns },
     { "L06 L27 kill -9 at any moment, on fake", test_anywhere_fake },
     { "L06 L27 kill -9 at any moment, on ns", test_anywhere_ns },
+    { "the agent's own end goes with ours, on ns", test_backstop },
     { NULL, NULL },
   };
 

@@ -211,6 +211,13 @@ BERTH_EXPORT int berth_sandbox_stop (struct berth_sandbox *sandbox, struct berth
 BERTH_EXPORT int berth_sandbox_start (struct berth_sandbox *sandbox, struct berth_cancel *cancel,
                                       struct berth_error *error);
 
+/* Its end is TTL_MS from now, sooner or later than before; BERTH_UNSET: as long as it was made for, and
+ * no sooner than before.  Time that it is paused or stopped does not count: then it is what it will
+ * have left.  WRONG_STATE once its end has passed: what expired is removed.  OUT, which may be
+ * NULL, is what now holds. */
+BERTH_EXPORT int berth_sandbox_renew (struct berth_sandbox *sandbox, int64_t ttl_ms, struct berth_expiry *out,
+                                      struct berth_error *error);
+
 /* Cleanup attribute for scoped use: destroys the sandbox and closes the handle on every way
  * out of the scope.
  *
@@ -273,6 +280,51 @@ struct berth_list_options
 BERTH_EXPORT int berth_sandbox_list (struct berth_host *host, const struct berth_list_options *options,
                                      int (*visit) (void *context, const struct berth_sandbox_info *info),
                                      void *context, struct berth_error *error);
+
+/* Why a sandbox, or what is left of one, has no right to be there any more. */
+enum berth_reap_reason
+{
+  BERTH_REAP_EXPIRED = 1,             /* its end has passed */
+  BERTH_REAP_ORPHANED = 2,            /* ours by its labels, and on no record */
+  BERTH_REAP_CREATE_INTERRUPTED = 3,  /* the process that created it died */
+  BERTH_REAP_DESTROY_INTERRUPTED = 4, /* it was to be destroyed, and that is not proven */
+  BERTH_REAP_OWNER_DIED = 5           /* it was to end with a process, which has ended */
+};
+struct berth_reaped
+{
+  uint32_t struct_size;
+  uint32_t reason;   /* enum berth_reap_reason */
+  uint32_t outcome;  /* enum berth_outcome; 0: nothing was done */
+  uint32_t reserved;
+  const char *backend;
+  const char *id;
+  const char *name;      /* this and the next three: or NULL */
+  const char *owner;
+  const char *native_id;
+  const char *detail;    /* of the outcome, for people */
+  const struct berth_pair *labels;
+  uint64_t label_count;
+};
+struct berth_reap_options
+{
+  uint32_t struct_size;
+  uint32_t kill;       /* 1: they are destroyed; 0: only told */
+  uint32_t all_owners; /* 1: not only the host's own */
+  uint32_t reserved;
+  const char *backend; /* NULL: every one */
+  const struct berth_pair *labels; /* all must match; a NULL value matches any */
+  uint64_t label_count;
+};
+#define BERTH_REAP_OPTIONS_INIT                                                                   \
+  { sizeof (struct berth_reap_options), 0, 0, 0, NULL, NULL, 0 }
+
+/* Calls VISIT for everything of this installation that has no right to be there any more, until it
+ * returns non-zero.  Never for what is being created or destroyed just now, for what is paused or
+ * stopped, or for what is another installation's or of unknown origin.  A backend that cannot be
+ * asked is logged.  OPTIONS may be NULL: all of the owner's, told only. */
+BERTH_EXPORT int berth_reap (struct berth_host *host, const struct berth_reap_options *options,
+                             int (*visit) (void *context, const struct berth_reaped *what), void *context,
+                             struct berth_error *error);
 
 /* ---- commands ---- */
 

@@ -1,0 +1,122 @@
+/* berth reap */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "core/cli/output.h"
+#include "core/cli/sandbox.h"
+#include "core/cli/text.h"
+
+struct reaping
+{
+  const struct cli *cli;
+  struct berth_json *array; /* with --json */
+  struct cli_table table;
+  int status;
+};
+
+static const char *
+reason_name (uint32_t reason)
+{
+  switch (reason)
+    {
+    case BERTH_REAP_EXPIRED:
+      return "expired";
+    case BERTH_REAP_ORPHANED:
+      return "orphaned";
+    case BERTH_REAP_CREATE_INTERRUPTED:
+      return "create_interrupted";
+    case BERTH_REAP_DESTROY_INTERRUPTED:
+      return "destroy_interrupted";
+    default:
+      return "owner_died";
+    }
+}
+
+static void
+add_json (struct berth_json *array, const struct berth_reaped *what)
+{
+  struct berth_json *object = berth_json_new_object ();
+
+  berth_json_set_string (object, "reason", reason_name (what->reason));
+  berth_json_set_string (object, "id", what->id);
+  berth_json_set_string (object, "name", what->name);
+  berth_json_set_string (object, "owner", what->owner);
+  berth_json_set_string (object, "backend", what->backend);
+  berth_json_set_string (object, "native_id", what->native_id);
+  berth_json_set_string (object, "outcome", what->outcome != 0 ? cli_outcome_name (what->outcome) : NULL);
+  berth_json_set_string (object, "detail", what->detail);
+  berth_json_append (array, object);
+}
+
+static void
+add_row (struct cli_table *table, const struct berth_reaped *what)
+{
+  cli_table_add (table, what->id);
+  cli_table_add (table, what->name);
+  cli_table_add (table, what->backend);
+  cli_table_add (table, reason_name (what->reason));
+  cli_table_add (table, what->outcome != 0 ? cli_outcome_name (what->outcome) : NULL);
+  cli_table_add (table, what->detail);
+}
+
+static int
+visit (void *context, const struct berth_reaped *what)
+{
+  struct reaping *reaping = context;
+
+  if (what->outcome != 0)
+    reaping->status = cli_worse_status (reaping->status, cli_outcome_status (what->outcome));
+  if (reaping->array != NULL)
+    add_json (reaping->array, what);
+  else if (reaping->cli->quiet)
+    printf ("%s\n", what->id);
+  else
+    add_row (&reaping->table, what);
+  return 0;
+}
+
+static void
+begin (struct reaping *reaping)
+{
+  static const char *const titles[] = { "ID", "NAME", "BACKEND", "REASON", "OUTCOME", "DETAIL" };
+
+  reaping->table.columns = sizeof titles / sizeof *titles;
+  for (size_t i = 0; i < reaping->table.columns; i++)
+    cli_table_add (&reaping->table, titles[i]);
+  if (reaping->cli->json)
+    reaping->array = berth_json_new_array ();
+}
+
+static int
+print (struct reaping *reaping)
+{
+  if (reaping->array != NULL)
+    return cli_print_json (reaping->cli, reaping->array);
+  if (reaping->cli->quiet)
+    return 0;
+  return cli_table_print (&reaping->table, stdout, NULL) < 0
+             ? cli_fail (reaping->cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list")
+             : 0;
+}
+
+int
+cli_reap (struct cli *cli)
+{
+  struct berth_reap_options options = BERTH_REAP_OPTIONS_INIT;
+  struct reaping reaping = { .cli = cli };
+  struct berth_error error;
+  int status = cli_open_host (cli);
+
+  if (status != 0)
+    return status;
+  options.kill = cli_given (&cli->line, CLI_KILL);
+  options.all_owners = cli_given (&cli->line, CLI_ALL_OWNERS);
+  options.backend = cli_text (&cli->line, CLI_BACKEND);
+  options.labels = cli->line.labels.items;
+  options.label_count = cli->line.labels.count;
+  begin (&reaping);
+  status = berth_reap (cli->host, &options, visit, &reaping, &error) < 0 ? cli_report (cli, &error) : print (&reaping);
+  berth_json_free (reaping.array);
+  berth_buffer_free (&reaping.table.cells);
+  return status != 0 ? status : reaping.status;
+}

@@ -1,0 +1,225 @@
+/* Reaping: telling, or ending, what has no right to be there any more: by its record (expired,
+ * interrupted, without its owner), and by its labels (ours, and on no record).  Never what is being
+ * created, what merely stands still, or what anybody else may own. */
+#include <string.h>
+
+#include "core/manager/destroy.h"
+#include "core/manager/expiry.h"
+#include "core/manager/ids.h"
+#include "core/manager/inventory.h"
+#include "core/manager/sweep.h"
+
+struct reaping
+{
+  struct berth_host *host;
+  struct berth_reap_options options;
+  int (*visit) (void *context, const struct berth_reaped *what);
+  void *context;
+};
+
+/* 1 stop, 0. */
+static int
+tell (const struct reaping *reaping, uint32_t reason, const struct berth_record *record,
+      const struct berth_destruction *outcome)
+{
+  const struct berth_record_native *native = berth_record_current (record);
+  const struct berth_reaped what = {
+    .struct_size = sizeof what,
+    .reason = reason,
+    .outcome = outcome->outcome,
+    .backend = record->backend,
+    .id = record->id,
+    .name = record->name,
+    .owner = record->owner,
+    .native_id = native != NULL ? native->id : NULL,
+    .detail = outcome->detail[0] != '\0' ? outcome->detail : NULL,
+    .labels = record->labels.items,
+    .label_count = record->labels.count,
+  };
+
+  return reaping->visit (reaping->context, &what) != 0 ? 1 : 0;
+}
+
+/* The error of one is its detail: the others are still to be looked at. */
+static void
+failed (struct berth_destruction *outcome, const struct berth_error *error)
+{
+  outcome->outcome = BERTH_OUTCOME_UNCONFIRMED;
+  snprintf (outcome->detail, sizeof outcome->detail, "%.*s", (int) sizeof outcome->detail - 1, error->message);
+}
+
+static bool
+is_wanted (const struct reaping *reaping, const struct berth_record *record)
+{
+  const struct berth_reap_options *options = &reaping->options;
+
+  return (options->all_owners != 0 || record->owner == NULL || strcmp (record->owner, reaping->host->owner) == 0)
+         && (options->backend == NULL || strcmp (options->backend, record->backend) == 0)
+         && berth_labels_match (&record->labels, options->labels, options->label_count);
+}
+
+/* ---- by record ---- */
+
+/* 1 it goes, or has gone; 0 it stays; -1 with *OUTCOME saying why that is not known. */
+static int
+end_recorded_locked (const struct reaping *reaping, struct berth_record *record, uint32_t reason,
+                     struct berth_destruction *outcome)
+{
+  struct berth_host *host = reaping->host;
+  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
+  struct berth_instance *instance = NULL;
+  struct berth_error error = { 0 };
+
+  if (reaping->options.kill == 0)
+    return 1;
+  int ended = berth_registry_instance (host->registry, record->backend, "`berth reap`", &instance, &error);
+  if (ended == 0)
+    ended = reason == BERTH_REAP_EXPIRED ? berth_expiry_decide_locked (host, instance, record, &error) : 1;
+  if (ended == 1 && berth_destroy_record_locked (host, instance, record, budget, outcome, &error) != 0)
+    ended = -1;
+  if (ended < 0)
+    failed (outcome, &error);
+  return ended;
+}
+
+static int
+reap_record (const struct reaping *reaping, const char *id, struct berth_error *error)
+{
+  struct berth_host *host = reaping->host;
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct berth_destruction outcome = { 0 };
+  struct berth_error missing = { 0 };
+  int taken = berth_lock_try (host, id, &lock, error);
+
+  /* somebody is at it, and finishes it */
+  if (taken <= 0)
+    return taken;
+  if (berth_store_load (host->store, id, BERTH_STORE_PAIRS, &record, &missing) != 0)
+    {
+      if (missing.code == BERTH_E_SANDBOX_NOT_FOUND)
+        return 0;
+      if (error != NULL)
+        *error = missing;
+      return -1;
+    }
+  struct berth_abandonment why = berth_abandonment_of_locked (&record);
+  if (why.reason == 0 || !is_wanted (reaping, &record)
+      || end_recorded_locked (reaping, &record, why.reason, &outcome) == 0)
+    return 0;
+  return tell (reaping, why.reason, &record, &outcome);
+}
+
+/* ---- by labels ---- */
+
+/* Under the lock of its sandbox, since a create or a destroy holds that from before anything is made
+ * until all is on record, or gone. */
+static bool
+is_on_record_locked (struct berth_host *host, const struct berth_seen *seen)
+{
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct berth_error error = { 0 };
+
+  if (berth_store_load (host->store, seen->sandbox_id, 0, &record, &error) != 0)
+    return error.code != BERTH_E_SANDBOX_NOT_FOUND;
+  for (uint64_t i = 0; i < record.native_count; i++)
+    if (strcmp (record.natives[i].id, seen->native_id) == 0)
+      return true;
+  /* one without natives may be of a create whose answer was lost: that looks for it itself */
+  return record.native_count == 0;
+}
+
+/* What would be its record. */
+static int
+make_up (const char *backend, const struct berth_seen *seen, struct berth_record *record)
+{
+  const char *owner = berth_pairs_value (&seen->metadata, BERTH_LABEL_OWNER);
+  const char *name = berth_pairs_value (&seen->metadata, BERTH_LABEL_NAME);
+
+  record->id = strdup (seen->sandbox_id);
+  record->backend = strdup (backend);
+  record->owner = owner != NULL ? strdup (owner) : NULL;
+  record->name = name != NULL ? strdup (name) : NULL;
+  return record->id == NULL || record->backend == NULL || (owner != NULL && record->owner == NULL)
+                 || (name != NULL && record->name == NULL)
+                 || berth_record_set_pairs (&record->labels, seen->metadata.items, seen->metadata.count) != 0
+                 || berth_record_add_native (record, seen->native_id, seen->assignment_id, 1, NULL, 0) != 0
+             ? -1
+             : 0;
+}
+
+static int
+reap_seen (const struct reaping *reaping, struct berth_instance *instance, const struct berth_seen *seen,
+           struct berth_error *error)
+{
+  struct berth_host *host = reaping->host;
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
+  struct berth_destruction outcome = { 0 };
+  int taken = berth_lock_try (host, seen->sandbox_id, &lock, error);
+
+  if (taken <= 0)
+    return taken;
+  if (is_on_record_locked (host, seen))
+    return 0;
+  if (make_up (berth_instance_name (instance), seen, &record) != 0)
+    return berth_no_memory (error);
+  if (!is_wanted (reaping, &record))
+    return 0;
+  if (reaping->options.kill != 0)
+    berth_destroy_unrecorded_locked (host, instance, &record, budget, &outcome);
+  return tell (reaping, BERTH_REAP_ORPHANED, &record, &outcome);
+}
+
+static int
+reap_backend (const struct reaping *reaping, const char *name, struct berth_error *error)
+{
+  struct berth_host *host = reaping->host;
+  BERTH_AUTO_INVENTORY struct berth_inventory inventory = { 0 };
+  struct berth_instance *instance = NULL;
+  struct berth_error unreachable = { 0 };
+  int result = 0;
+
+  if (berth_registry_instance (host->registry, name, "`berth reap`", &instance, &unreachable) != 0
+      || berth_inventory_read (host, instance, BERTH_CONTROL_MS, &inventory, &unreachable) != 0)
+    {
+      berth_host_logf (host, BERTH_LOG_WARNING, "backend %s was not asked for orphans: %s", name, unreachable.message);
+      return 0;
+    }
+  for (size_t i = 0; result == 0 && i < inventory.count; i++)
+    if (inventory.items[i].ownership.claimant == BERTH_MINE)
+      result = reap_seen (reaping, instance, &inventory.items[i], error);
+  return result;
+}
+
+/* ---- all ---- */
+
+static int
+reap_records (const struct reaping *reaping, struct berth_error *error)
+{
+  BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
+  int result = berth_store_list_unsettled (reaping->host->store, &ids, error);
+
+  for (size_t i = 0; result == 0 && i < ids.count; i++)
+    result = reap_record (reaping, ids.items[i], error);
+  return result;
+}
+
+int
+berth_reap (struct berth_host *host, const struct berth_reap_options *options,
+            int (*visit) (void *context, const struct berth_reaped *what), void *context, struct berth_error *error)
+{
+  struct reaping reaping = { host, BERTH_REAP_OPTIONS_INIT, visit, context };
+  BERTH_AUTO_NAMES struct berth_names names = { 0 };
+
+  if (berth_options_take (&reaping.options, options, error) != 0)
+    return -1;
+  int result = reap_records (&reaping, error);
+  if (result == 0)
+    result = berth_names_of_backends (host, &names, error);
+  for (size_t i = 0; result == 0 && i < names.count; i++)
+    if (reaping.options.backend == NULL || strcmp (reaping.options.backend, names.items[i]) == 0)
+      result = reap_backend (&reaping, names.items[i], error);
+  return result < 0 ? -1 : 0;
+}
