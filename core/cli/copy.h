@@ -60,6 +60,12 @@ bool cli_copy_link_stays (const char *target, size_t levels);
 /* Copies what is at PATH of the sandbox as NAME; "" puts what is in a directory into the place. */
 int cli_copy_out (struct cli_copy *copy, const char *path, const char *name, const struct cli_copy_target *target);
 
+/* ---- copy_place.c ---- */
+
+/* NAME, relative to /workspace, becomes the one that it stands for when links on its way are followed, and at
+ * its end too with LAST_TOO.  One that leads out of /workspace is refused; WORD is how the user wrote it. */
+int cli_copy_place (struct cli_copy *copy, const char *word, bool last_too, char **name);
+
 /* ---- copy_in.c ---- */
 
 /* Copies the file or directory PATH of this machine to NAME, relative to /workspace.  MERGES: what is

@@ -264,7 +264,7 @@ copy_from_host (struct cli_copy *copy, const char *path, const struct place *to,
       joined = *name == '\0' ? strdup (berth_path_last (trimmed)) : berth_path_join (name, berth_path_last (trimmed));
       return joined == NULL ? fail_memory (copy) : cli_copy_in (copy, path, joined, false);
     }
-  if (there == THERE_OTHER || (there == THERE_FILE && from == THERE_DIRECTORY))
+  if (there == THERE_OTHER || (there == THERE_FILE && (from == THERE_DIRECTORY || ends_with_slash (to->path))))
     return cli_fail (copy->cli, BERTH_E_CONFLICT, "%s is in the way: it is no %s", to->path,
                      there == THERE_OTHER ? "file or directory" : "directory");
   if (there == THERE_NOTHING && from == THERE_FILE && ends_with_slash (to->path))
@@ -283,6 +283,8 @@ copy_in (struct cli_copy *copy, const struct place *from, const struct place *to
 
   if (status == 0)
     status = there_inside (copy, *name != '\0' ? name : WORKSPACE, &there);
+  if (status == 0)
+    status = cli_copy_place (copy, to->path, there == THERE_DIRECTORY, &name);
   if (status != 0)
     return status;
   if (!is_stream (from))

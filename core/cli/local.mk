@@ -6,7 +6,7 @@ CLI_CHECKS = %D%/cgroups.c %D%/checks.c %D%/checks.h %D%/machine.c
 
 bin_PROGRAMS += %D%/berth
 %C%_berth_SOURCES = $(CLI_TABLES) $(CLI_FORMAT) %D%/backends.c $(CLI_CHECKS) %D%/cli.h %D%/completion.c \
-	%D%/copy.c %D%/copy.h %D%/copy_in.c %D%/copy_out.c %D%/cp.c %D%/hosttree.c %D%/hosttree.h \
+	%D%/copy.c %D%/copy.h %D%/copy_in.c %D%/copy_out.c %D%/copy_place.c %D%/cp.c %D%/hosttree.c %D%/hosttree.h \
 	%D%/progress.c %D%/progress.h %D%/tarcall.c %D%/tarcall.h \
 	%D%/config.c %D%/create.c %D%/doctor.c %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
 	%D%/host.c %D%/inspect.c %D%/life.c %D%/ls.c %D%/main.c %D%/output.c %D%/output.h %D%/read.c %D%/reap.c %D%/rebuild.c %D%/renew.c %D%/report.c %D%/rm.c %D%/run.c \

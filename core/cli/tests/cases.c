@@ -237,20 +237,35 @@ test_copies_twice (void)
   end_copies ();
 }
 
-/* A link where a file goes is replaced, nothing is made where it points to. */
+/* A link where a file goes is replaced, nothing is made where it points to.  One on the way is followed, and not
+ * out of the workspace. */
 static void
 test_copies_to_links (void)
 {
+  static const char *const outwards[] = { "out/x", "up/x", "through/x", "loop/x", "deep/up/x", "out" };
   AUTO_RESULT struct process_result result = { 0 };
 
-  begin_copies ("mkdir -p w/there; cd w; echo old > file; ln -s nowhere a; ln -s nowhere b; ln -s there link; ln -s file named");
+  begin_copies ("mkdir -p w/there/deep; cd w; echo old > file; ln -s nowhere a; ln -s ../w/there link; ln -s file named; "
+                "ln -s /workspace/w/link/deep far; ln -s /tmp out; ln -s ../../tmp up; ln -s far/../../../../tmp through; ln -s loop loop; "
+                "mkdir deep; ln -s ../../../tmp deep/up");
   copy_in ("/d./f", BOX ":w/a/", 125);
   copy_in ("/d.", BOX ":w/a/x", 125);
+  copy_in ("/d./f", BOX ":w/file/", 125);
+  for (size_t i = 0; i < sizeof outwards / sizeof *outwards; i++)
+    {
+      BERTH_AUTO_FREE char *to = berth_string_format (BOX ":w/%s", outwards[i]);
+
+      copy_in ("/d./f", to, 125);
+      copy_in ("/d./.", to, 125);
+    }
+  berth (&result, "exec", BOX, "sh", "-c", "ls /tmp; cd w; rm out up through loop deep/up; rmdir deep");
+  CU_ASSERT_STRING_EQUAL (berth_buffer_string (&result.out), "");
   copy_in ("/d./f", BOX ":w/a", 0);
   copy_in ("/d./f", BOX ":w/named", 0);
-  expect_tree ("af bl d filef linkl namedf thered ");
-  copy_in ("/d./f", BOX ":w/link/x", 125);
-  expect_tree ("af bl d filef linkl namedf thered ");
+  copy_in ("/d./f", BOX ":w/link/x", 0);
+  copy_in ("/d./f", BOX ":w/link", 0);
+  copy_in ("/d./.", BOX ":w/far/", 0);
+  expect_tree ("af d farl filef linkl namedf there/deep/ff there/deepd there/ff there/xf thered ");
   berth (&result, "read", BOX, "w/file");
   CU_ASSERT_STRING_EQUAL (berth_buffer_string (&result.out), "old\n");
   end_copies ();
