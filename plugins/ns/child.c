@@ -105,11 +105,13 @@ static int
 make_file (const struct ns_step *step)
 {
   size_t size = strlen (step->source);
-  int fd = open_file (step->target, O_WRONLY | O_CREAT | O_EXCL, (mode_t) step->value);
 
+  if (size == 0)
+    return (int) syscall (SYS_mknodat, AT_FDCWD, step->target, S_IFREG | (mode_t) step->value, 0);
+  int fd = open_file (step->target, O_WRONLY | O_CREAT | O_EXCL, (mode_t) step->value);
   if (fd < 0)
     return -1;
-  if (size > 0 && write_bytes (fd, step->source, size) != (long) size)
+  if (write_bytes (fd, step->source, size) != (long) size)
     {
       close_file (fd);
       return -1;
