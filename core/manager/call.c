@@ -34,7 +34,7 @@ berth_data_begin (struct berth_manager_call *call, struct berth_sandbox *sandbox
   if (berth_sandbox_connect (sandbox, cancel, handle, error) != 0
       || berth_sandbox_instance (sandbox, &instance, error) != 0)
     return -1;
-  berth_call_begin (call, instance, berth_record_current (&sandbox->record)->id, cancel, milliseconds);
+  berth_call_begin (call, instance, berth_sandbox_native (sandbox)->id, cancel, milliseconds);
   return 0;
 }
 

@@ -2,143 +2,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/manager/answer.h"
+#include "core/manager/creation.h"
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
 #include "core/manager/interrupted.h"
+#include "core/manager/snapshot.h"
 #include "core/manager/sweep.h"
-
-struct creation
-{
-  struct berth_host *host;
-  struct berth_instance *instance;
-  struct berth_wish wish;
-  struct berth_sandbox *sandbox; /* its record is that of the sandbox */
-  struct berth_lock lock;        /* of the sandbox, from before the intent is written */
-  struct berth_answer validated;
-  struct berth_answer got;
-  struct berth_host_call *call; /* that runs */
-};
-
-static void
-begin (struct creation *creation, struct berth_manager_call *call)
-{
-  const struct berth_create_options *options = &creation->wish.options;
-
-  berth_call_begin (call, creation->instance, NULL, options->cancel, creation->wish.timeout_ms);
-  call->host.progress = options->progress;
-  call->host.progress_context = options->progress_context;
-  creation->call = creation->validated.call = creation->got.call = &call->host;
-}
-
-/* ---- asking first ---- */
-
-static int
-validate (struct creation *creation, struct berth_error *error)
-{
-  struct berth_manager_call call;
-  struct berth_effective_sink sink
-      = { .struct_size = sizeof sink, .context = &creation->validated, .effective = berth_answer_take };
-
-  begin (creation, &call);
-  int result = berth_call_backend (&call)->lifecycle->validate (
-      &call.host.call, berth_instance_state (creation->instance), &creation->wish.spec, &sink);
-  if (berth_call_end (&call, result, error) != 0
-      || berth_answer_check (&creation->wish, creation->instance, &creation->validated, error) != 0)
-    return -1;
-  if (creation->validated.pin != NULL)
-    {
-      creation->wish.spec.pin = creation->validated.pin;
-      creation->wish.spec.asks |= BERTH_SPEC_PIN;
-    }
-  return 0;
-}
-
-/* True for the first time in this process. */
-static bool
-is_news (struct berth_host *host, const char *backend)
-{
-  bool news = true;
-
-  pthread_mutex_lock (&host->mutex);
-  for (size_t i = 0; news && i < host->warned_count; i++)
-    news = strcmp (host->warned[i], backend) != 0;
-  char **more = news ? realloc (host->warned, (host->warned_count + 1) * sizeof *more) : NULL;
-  if (more != NULL)
-    {
-      host->warned = more;
-      if ((more[host->warned_count] = strdup (backend)) != NULL)
-        host->warned_count++;
-    }
-  pthread_mutex_unlock (&host->mutex);
-  return news;
-}
-
-static void
-warn_of_tier (struct creation *creation)
-{
-  const char *backend = berth_instance_name (creation->instance);
-
-  if (creation->validated.effective.tier == BERTH_TIER_UNKNOWN && is_news (creation->host, backend))
-    berth_host_logf (creation->host, BERTH_LOG_WARNING,
-                     "backend %s claims no isolation tier: do not run code there that you do not trust", backend);
-}
-
-/* ---- making it ---- */
-
-/* On disk when this returns. */
-static int
-take_native (void *context, const struct berth_native *native)
-{
-  struct creation *creation = context;
-  struct berth_record *record = &creation->sandbox->record;
-  struct berth_error error = { 0 };
-
-  if (!berth_native_id_is_valid (native->id))
-    return berth_host_call_fail (creation->call, BERTH_E_INTERNAL, "the backend told a native id that is none");
-  if (native->private_size > BERTH_PRIVATE_MAX)
-    return berth_host_call_fail (creation->call, BERTH_E_INTERNAL,
-                                 "the backend told %" PRIu32 " bytes of private data, at most %u are kept",
-                                 native->private_size, BERTH_PRIVATE_MAX);
-  berth_instance_redact (creation->instance, native->private_data, native->private_size);
-  if (berth_record_add_native (record, native->id, record->assignment_id, record->generation, native->private_data,
-                               native->private_size)
-      != 0)
-    return berth_host_call_fail (creation->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory left");
-  if (berth_store_add_native (creation->host->store, record->id, berth_record_current (record), &error) != 0)
-    return berth_host_call_fail (creation->call, error.code, "%s", error.message);
-  return 0;
-}
-
-static int
-take_effective (void *context, const struct berth_effective *effective)
-{
-  struct creation *creation = context;
-
-  return berth_answer_take (&creation->got, effective);
-}
-
-static int
-call_create (struct creation *creation, struct berth_error *error)
-{
-  struct berth_manager_call call;
-  struct berth_create_sink sink
-      = { .struct_size = sizeof sink, .context = creation, .created = take_native, .effective = take_effective };
-
-  begin (creation, &call);
-  int result = berth_call_backend (&call)->lifecycle->create (&call.host.call, berth_instance_state (creation->instance),
-                                                              &creation->wish.spec, &sink, &creation->sandbox->handle);
-  if (berth_call_end (&call, result, error) != 0)
-    return -1;
-  if (creation->sandbox->record.native_count == 0)
-    return berth_error_set (error, BERTH_E_INTERNAL, "backend %s made a sandbox without telling its id",
-                            berth_instance_name (creation->instance));
-  return berth_answer_compare (berth_instance_name (creation->instance), &creation->validated, &creation->got, error);
-}
 
 /* Runs, as recorded; the deadline counts from now on. */
 static int
-record_running (struct creation *creation, struct berth_error *error)
+record_running (struct berth_creation *creation, struct berth_error *error)
 {
   struct berth_record *record = &creation->sandbox->record;
 
@@ -153,7 +26,7 @@ record_running (struct creation *creation, struct berth_error *error)
 
 /* From now on the backend may make something: what that is, it tells, or is found by this id. */
 static int
-record_asking (struct creation *creation, struct berth_error *error)
+record_asking (struct berth_creation *creation, struct berth_error *error)
 {
   struct berth_record *record = &creation->sandbox->record;
 
@@ -164,12 +37,20 @@ record_asking (struct creation *creation, struct berth_error *error)
 }
 
 static int
-provision (struct creation *creation, struct berth_error *error)
+restore (struct berth_creation *creation, struct berth_error *error)
 {
-  if (validate (creation, error) != 0)
-    return -1;
-  warn_of_tier (creation);
-  return record_asking (creation, error) != 0 || call_create (creation, error) != 0
+  const struct berth_create_options *options = &creation->wish.options;
+  struct berth_restore_options how = { options->cancel, options->progress, options->progress_context };
+
+  return creation->snapshot.id == NULL ? 0
+                                       : berth_snapshot_restore (creation->sandbox, &creation->snapshot, &how, error);
+}
+
+static int
+provision (struct berth_creation *creation, struct berth_error *error)
+{
+  return berth_creation_validate (creation, error) != 0 || record_asking (creation, error) != 0
+                 || berth_creation_call (creation, error) != 0 || restore (creation, error) != 0
                  || record_running (creation, error) != 0
              ? -1
              : 0;
@@ -180,7 +61,7 @@ provision (struct creation *creation, struct berth_error *error)
 /* What was told exists until it is proven gone; the record stays until then, so that the next
  * host goes on with it.  After CONFLICT it is somebody else's, and not touched. */
 static void
-undo (struct creation *creation, const struct berth_error *why)
+undo (struct berth_creation *creation, const struct berth_error *why)
 {
   struct berth_host *host = creation->host;
   struct berth_record *record = &creation->sandbox->record;
@@ -216,7 +97,7 @@ interrupted (const struct berth_record *record, const char *why, struct berth_er
 
 /* Without a way to find it again nobody knows whether it was made: it is never made twice. */
 static int
-resume_locked (struct creation *creation, struct berth_instance *instance, struct berth_record *record,
+resume_locked (struct berth_creation *creation, struct berth_instance *instance, struct berth_record *record,
                struct berth_error *error)
 {
   bool certain = true;
@@ -235,7 +116,7 @@ resume_locked (struct creation *creation, struct berth_instance *instance, struc
  * dead: then it is gone on with, or what is left of it is cleared away.  1: there is none any
  * more, make it. */
 static int
-adopt (struct creation *creation, const char *id, struct berth_sandbox **out, struct berth_error *error)
+adopt (struct berth_creation *creation, const char *id, struct berth_sandbox **out, struct berth_error *error)
 {
   struct berth_host *host = creation->host;
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
@@ -273,7 +154,7 @@ adopt (struct creation *creation, const char *id, struct berth_sandbox **out, st
 
 /* 0 reserved, 1 *OUT is the sandbox of an earlier request, -1. */
 static int
-reserve (struct creation *creation, struct berth_sandbox **out, struct berth_error *error)
+reserve (struct berth_creation *creation, struct berth_sandbox **out, struct berth_error *error)
 {
   struct berth_host *host = creation->host;
   struct berth_store_quota quota = { host->limits.host_sandboxes, host->limits.owner_sandboxes };
@@ -297,7 +178,7 @@ reserve (struct creation *creation, struct berth_sandbox **out, struct berth_err
 }
 
 static int
-prepare (struct creation *creation, const struct berth_create_options *options, struct berth_error *error)
+prepare (struct berth_creation *creation, const struct berth_create_options *options, struct berth_error *error)
 {
   struct berth_host *host = creation->host;
 
@@ -311,6 +192,9 @@ prepare (struct creation *creation, const struct berth_create_options *options, 
                                    berth_instance_capabilities (creation->instance), BERTH_CAP_NETWORK_RULES, error)
              != 0)
     return -1;
+  if (creation->wish.options.snapshot != NULL
+      && berth_snapshot_open (host, creation->wish.options.snapshot, &creation->snapshot, error) != 0)
+    return -1;
   berth_keep_secrets (creation->instance, creation->wish.spec.environment, creation->wish.spec.environment_count);
   creation->sandbox = berth_sandbox_new (host);
   if (creation->sandbox == NULL)
@@ -322,7 +206,7 @@ prepare (struct creation *creation, const struct berth_create_options *options, 
 }
 
 static int
-run_creation (struct creation *creation, struct berth_sandbox **out, struct berth_error *error)
+run_creation (struct berth_creation *creation, struct berth_sandbox **out, struct berth_error *error)
 {
   struct berth_error why = { 0 };
   int reserved = reserve (creation, out, error);
@@ -344,7 +228,7 @@ int
 berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options, struct berth_sandbox **out,
                       struct berth_error *error)
 {
-  struct creation creation = { .host = host, .lock = BERTH_LOCK_NONE };
+  struct berth_creation creation = { .host = host, .lock = BERTH_LOCK_NONE };
 
   berth_sweep (host);
   int result = prepare (&creation, options, error);
@@ -355,9 +239,6 @@ berth_sandbox_create (struct berth_host *host, const struct berth_create_options
       creation.sandbox->creator = false; /* what failed has been undone above */
       berth_sandbox_close (creation.sandbox);
     }
-  berth_lock_release (&creation.lock);
-  berth_wish_clear (&creation.wish);
-  berth_answer_clear (&creation.validated);
-  berth_answer_clear (&creation.got);
+  berth_creation_clear (&creation);
   return result;
 }

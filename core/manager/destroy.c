@@ -155,9 +155,10 @@ destroy_native (struct berth_host *host, struct berth_instance *instance, const 
 
 /* Ends the natives one by one; each is forgotten as soon as it is proven gone.  The weakest
  * outcome is that of the whole. */
-static int
-destroy_natives (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
-                 struct berth_destroy_budget budget, struct berth_destruction *out, struct berth_error *error)
+int
+berth_destroy_natives_locked (struct berth_host *host, struct berth_instance *instance,
+                              const struct berth_record *record, struct berth_destroy_budget budget,
+                              struct berth_destruction *out, struct berth_error *error)
 {
   int64_t start_ms = berth_clock_monotonic_ms ();
 
@@ -208,7 +209,7 @@ berth_destroy_record_locked (struct berth_host *host, struct berth_instance *ins
   if (record_destroying (host, record, error) != 0)
     return -1;
   say (out, BERTH_OUTCOME_NOTHING_NAMED, "nothing had been made");
-  if (destroy_natives (host, instance, record, budget, out, error) != 0)
+  if (berth_destroy_natives_locked (host, instance, record, budget, out, error) != 0)
     return -1;
   if (out->outcome != BERTH_OUTCOME_CONFIRMED && out->outcome != BERTH_OUTCOME_NOTHING_NAMED)
     return 0;

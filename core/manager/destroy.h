@@ -22,5 +22,10 @@ int berth_destroy_record_locked (struct berth_host *host, struct berth_instance 
 void berth_destroy_unrecorded_locked (struct berth_host *host, struct berth_instance *instance,
                                       const struct berth_record *record, struct berth_destroy_budget budget,
                                       struct berth_destruction *out);
+/* Destroys the natives that RECORD names, and only these: each proven gone leaves the database, the
+ * record itself stays as it is. */
+int berth_destroy_natives_locked (struct berth_host *host, struct berth_instance *instance,
+                                  const struct berth_record *record, struct berth_destroy_budget budget,
+                                  struct berth_destruction *out, struct berth_error *error);
 
 #endif

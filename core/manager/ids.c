@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/state/snapshot.h"
 #include "sdk/base/buffer.h"
 #include "sdk/base/string.h"
 
@@ -20,6 +21,12 @@ int
 berth_id_new_sandbox (char id[BERTH_ID_SIZE], struct berth_error *error)
 {
   return new_id ("sb-", id, error);
+}
+
+int
+berth_id_new_snapshot (char id[BERTH_ID_SIZE], struct berth_error *error)
+{
+  return new_id ("sn-", id, error);
 }
 
 int
@@ -48,8 +55,8 @@ berth_name_check (const char *name, struct berth_error *error)
   if (!consists_of (name, 63, "abcdefghijklmnopqrstuvwxyz0123456789._-") || strchr ("._-", name[0]) != NULL)
     return berth_error_set (error, BERTH_E_INVALID_REQUEST,
                             "name: got \"%.80s\", want 1 to 63 of a-z 0-9 . _ -, a letter or digit first", name);
-  if (berth_string_starts_with (name, "sb-"))
-    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "name: got \"%s\": what begins with sb- is an id", name);
+  if (berth_string_starts_with (name, "sb-") || berth_string_starts_with (name, "sn-"))
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "name: got \"%s\": what begins with %.3s is an id", name, name);
   return 0;
 }
 
@@ -96,6 +103,18 @@ ambiguous (const char *name, const struct berth_store_ids *ids, struct berth_err
   return -1;
 }
 
+static int
+resolve (const char *kind, uint32_t missing, const char *name, const struct berth_store_ids *ids, char id[BERTH_ID_SIZE],
+         struct berth_error *error)
+{
+  if (ids->count == 0)
+    return berth_error_set (error, missing, "there is no %s \"%.80s\"", kind, name);
+  if (ids->count > 1)
+    return ambiguous (name, ids, error);
+  snprintf (id, BERTH_ID_SIZE, "%s", ids->items[0]);
+  return 0;
+}
+
 int
 berth_id_resolve (struct berth_host *host, const char *name, char id[BERTH_ID_SIZE], struct berth_error *error)
 {
@@ -105,10 +124,18 @@ berth_id_resolve (struct berth_host *host, const char *name, char id[BERTH_ID_SI
     return berth_error_set (error, BERTH_E_INVALID_REQUEST, "a sandbox needs an id or a name");
   if (berth_store_find (host->store, host->owner, name, &ids, error) != 0)
     return -1;
-  if (ids.count == 0)
-    return berth_error_set (error, BERTH_E_SANDBOX_NOT_FOUND, "there is no sandbox \"%.80s\"", name);
-  if (ids.count > 1)
-    return ambiguous (name, &ids, error);
-  snprintf (id, BERTH_ID_SIZE, "%s", ids.items[0]);
-  return 0;
+  return resolve ("sandbox", BERTH_E_SANDBOX_NOT_FOUND, name, &ids, id, error);
+}
+
+int
+berth_id_resolve_snapshot (struct berth_host *host, const char *name, char id[BERTH_ID_SIZE],
+                           struct berth_error *error)
+{
+  BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
+
+  if (name == NULL || name[0] == '\0')
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "a snapshot needs an id or a name");
+  if (berth_store_find_snapshot (host->store, host->owner, name, &ids, error) != 0)
+    return -1;
+  return resolve ("snapshot", BERTH_E_NOT_FOUND, name, &ids, id, error);
 }

@@ -4,11 +4,12 @@
 
 #include "core/manager/manager.h"
 
-#define BERTH_ID_CHARACTERS 20    /* after "sb-" or "as-" */
+#define BERTH_ID_CHARACTERS 20    /* after "sb-", "as-" or "sn-" */
 #define BERTH_ID_SIZE 32
 #define BERTH_NATIVE_HINT_SIZE 48 /* "<id>.<generation>" */
 
 int berth_id_new_sandbox (char id[BERTH_ID_SIZE], struct berth_error *error);
+int berth_id_new_snapshot (char id[BERTH_ID_SIZE], struct berth_error *error);
 int berth_id_new_assignment (char id[BERTH_ID_SIZE], struct berth_error *error);
 void berth_id_native_hint (const char *id, int64_t generation, char hint[BERTH_NATIVE_HINT_SIZE]);
 
@@ -24,5 +25,9 @@ uint64_t berth_id_hash (const char *text);
 
 /* The one sandbox that NAME means to the host's owner: id, name, or unambiguous prefix of an id. */
 int berth_id_resolve (struct berth_host *host, const char *name, char id[BERTH_ID_SIZE], struct berth_error *error);
+
+/* The same for snapshots; NOT_FOUND. */
+int berth_id_resolve_snapshot (struct berth_host *host, const char *name, char id[BERTH_ID_SIZE],
+                               struct berth_error *error);
 
 #endif

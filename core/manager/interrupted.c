@@ -121,8 +121,9 @@ berth_interrupted_continue_locked (struct berth_host *host, struct berth_instanc
   struct berth_answer answer = { 0 };
   int result = 1;
 
-  /* an owned one ends with the process that made it; of several, none is better than another */
-  if (record->assignment_id == NULL || record->owned != 0 || record->native_count != 1)
+  /* an owned one ends with the process that made it; of several, none is better than another; nobody
+   * knows how much of a snapshot is in it */
+  if (record->assignment_id == NULL || record->owned != 0 || record->native_count != 1 || wish->options.snapshot != NULL)
     return 1;
   struct berth_native native = berth_native_of (instance, berth_record_current (record));
   if (is_running (instance, &native) && ask_effective (instance, &native, &answer) == 0

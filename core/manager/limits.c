@@ -39,6 +39,7 @@ static const struct row rows[] = {
   ROW ("defaults", "output", SIZE, default_output, 10 * MIB),
   ROW ("defaults", "file", SIZE, default_file, 50 * MIB),
   ROW ("defaults", "workspace", SIZE, default_workspace, 1024 * MIB),
+  ROW ("defaults", "snapshot", SIZE, default_snapshot, 1024 * MIB),
   ROW ("limits", "ttl", DURATION, max_ttl, 86400 * SECONDS),
   ROW ("limits", "cpus", CORES, max_cpu, 4000),
   ROW ("limits", "memory", SIZE, max_memory, 4096 * MIB),
@@ -50,9 +51,12 @@ static const struct row rows[] = {
   ROW ("limits", "output", SIZE, max_output, 1024 * MIB),
   ROW ("limits", "file", SIZE, max_file, 16 * 1024 * MIB),
   ROW ("limits", "workspace", SIZE, max_workspace, 64 * 1024 * MIB),
+  ROW ("limits", "snapshot", SIZE, max_snapshot, 64 * 1024 * MIB),
   ROW ("limits", "entries", COUNT, max_entries, 1000000),
   ROW ("limits", "sandboxes", COUNT, host_sandboxes, 20),
   ROW ("limits", "sandboxes_per_owner", COUNT, owner_sandboxes, 20),
+  ROW ("limits", "snapshots", COUNT, host_snapshots, 100),
+  ROW ("limits", "snapshots_per_owner", COUNT, owner_snapshots, 100),
 };
 
 /* Above these a number stands for a mistake, and sums of it could overflow. */
@@ -154,6 +158,7 @@ berth_limits_read (struct berth_registry *registry, struct berth_limits *out, st
     { "output", out->default_output, out->max_output },
     { "file", out->default_file, out->max_file },
     { "workspace", out->default_workspace, out->max_workspace },
+    { "snapshot", out->default_snapshot, out->max_snapshot },
   };
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     if (check_pair (pairs[i].key, pairs[i].fallback, pairs[i].maximum, error) != 0)

@@ -17,6 +17,7 @@ struct berth_limits
   int64_t default_output;
   int64_t default_file;
   int64_t default_workspace;
+  int64_t default_snapshot;
   int64_t max_ttl;
   int64_t max_cpu;
   int64_t max_memory;
@@ -28,9 +29,12 @@ struct berth_limits
   int64_t max_output;
   int64_t max_file;
   int64_t max_workspace;
+  int64_t max_snapshot;
   int64_t max_entries;
   int64_t host_sandboxes;
   int64_t owner_sandboxes;
+  int64_t host_snapshots;
+  int64_t owner_snapshots;
 };
 
 /* CONFIGURATION names the place in berth.conf of a value that is none, or of a default that is

@@ -51,6 +51,13 @@ struct berth_host
   size_t warned_count;
 };
 
+/* A record as it was later, kept until the handle is closed, since others may be reading it. */
+struct berth_known
+{
+  struct berth_record record;
+  struct berth_known *older;
+};
+
 struct berth_sandbox
 {
   struct berth_host *host;
@@ -61,6 +68,7 @@ struct berth_sandbox
   struct berth_handle *handle;
   struct berth_handle **retired; /* of before a stop or start; others may still be using them */
   size_t retired_count;
+  struct berth_known *known; /* newest first; NULL: `record` is */
 };
 
 void berth_host_logf (struct berth_host *host, uint32_t level, const char *format, ...) BERTH_FORMAT (3, 4);
@@ -85,12 +93,17 @@ int berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *c
                            struct berth_error *error);
 /* Puts the backend's handle aside until the end, so that the next use connects again. */
 void berth_sandbox_retire (struct berth_sandbox *sandbox);
+/* From now on the handle is one of what REPLACEMENT is, whose handle and record it takes over. */
+int berth_sandbox_succeed (struct berth_sandbox *sandbox, struct berth_sandbox *replacement, struct berth_error *error);
 /* Lets the backend's handle go, if there is one. */
 void berth_sandbox_disconnect (struct berth_sandbox *sandbox);
 /* Lets a handle of the backend go. */
 void berth_handle_release (struct berth_instance *instance, struct berth_handle *handle);
 /* The native of RECORD that is in use, or NULL: nothing has been made. */
 const struct berth_record_native *berth_record_current (const struct berth_record *record);
+
+/* The native that the handle was last connected to, or would be; lives as long as the handle. */
+const struct berth_record_native *berth_sandbox_native (struct berth_sandbox *sandbox);
 
 /* Whether its boot-time deadline and its owner's number mean anything now. */
 bool berth_record_is_of_this_boot (const struct berth_record *record);

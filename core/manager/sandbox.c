@@ -33,10 +33,43 @@ berth_sandbox_load (struct berth_host *host, const char *id, struct berth_sandbo
   return 0;
 }
 
+/* What is built to replace it, or has been replaced, is of another generation. */
 const struct berth_record_native *
 berth_record_current (const struct berth_record *record)
 {
-  return record->native_count > 0 ? &record->natives[record->native_count - 1] : NULL;
+  for (uint64_t i = record->native_count; i > 0; i--)
+    if (record->natives[i - 1].generation == record->generation)
+      return &record->natives[i - 1];
+  return NULL;
+}
+
+const struct berth_record_native *
+berth_sandbox_native (struct berth_sandbox *sandbox)
+{
+  pthread_mutex_lock (&sandbox->mutex);
+  const struct berth_record *record = sandbox->known != NULL ? &sandbox->known->record : &sandbox->record;
+  pthread_mutex_unlock (&sandbox->mutex);
+  return berth_record_current (record);
+}
+
+/* Takes NOW, which runs, over when it has another native than is known. */
+static int
+know (struct berth_sandbox *sandbox, struct berth_record *now, struct berth_error *error)
+{
+  const struct berth_record_native *old = berth_sandbox_native (sandbox);
+
+  if (old != NULL && strcmp (old->id, berth_record_current (now)->id) == 0)
+    return 0;
+  struct berth_known *known = calloc (1, sizeof *known);
+  if (known == NULL)
+    return berth_no_memory (error);
+  known->record = *now;
+  *now = (struct berth_record) { 0 };
+  pthread_mutex_lock (&sandbox->mutex);
+  known->older = sandbox->known;
+  sandbox->known = known;
+  pthread_mutex_unlock (&sandbox->mutex);
+  return 0;
 }
 
 bool
@@ -91,22 +124,20 @@ refuse_use (const struct berth_record *record, struct berth_error *error)
 static bool
 runs (const struct berth_record *record)
 {
-  return record->state == BERTH_RECORD_RUNNING && berth_record_current (record) != NULL
-         && !berth_expiry_has_passed (record);
+  return (record->state == BERTH_RECORD_RUNNING || record->state == BERTH_RECORD_REPLACING)
+         && berth_record_current (record) != NULL && !berth_expiry_has_passed (record);
 }
 
-/* What each recorded state answers to the data plane.  One that did not run, or had ended, by what the
- * handle knows may run by now; that one that ran has stopped, its backend knows. */
+/* What each recorded state answers to the data plane, as it is now: since the handle was made it may
+ * have been started, renewed or rolled back.  That one that ran has stopped, its backend knows. */
 static int
 check_runs (struct berth_sandbox *sandbox, struct berth_error *error)
 {
   BERTH_AUTO_RECORD struct berth_record now = { 0 };
 
-  if (runs (&sandbox->record))
-    return 0;
   if (berth_store_load (sandbox->host->store, sandbox->record.id, 0, &now, error) != 0)
     return -1;
-  return runs (&now) && berth_record_current (&sandbox->record) != NULL ? 0 : refuse_use (&now, error);
+  return runs (&now) ? know (sandbox, &now, error) : refuse_use (&now, error);
 }
 
 void
@@ -154,7 +185,7 @@ berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *cance
     return 0;
   if (check_runs (sandbox, error) != 0 || berth_sandbox_instance (sandbox, &instance, error) != 0)
     return -1;
-  struct berth_native native = berth_native_of (instance, berth_record_current (&sandbox->record));
+  struct berth_native native = berth_native_of (instance, berth_sandbox_native (sandbox));
   berth_call_begin (&call, instance, native.id, cancel, BERTH_CONTROL_MS);
   int result = berth_call_backend (&call)->lifecycle->connect (&call.host.call, berth_instance_state (instance),
                                                                &native, NULL, &handle);
@@ -189,6 +220,21 @@ berth_sandbox_retire (struct berth_sandbox *sandbox)
   pthread_mutex_unlock (&sandbox->mutex);
 }
 
+int
+berth_sandbox_succeed (struct berth_sandbox *sandbox, struct berth_sandbox *replacement, struct berth_error *error)
+{
+  berth_sandbox_retire (sandbox);
+  if (know (sandbox, &replacement->record, error) != 0)
+    return -1;
+  pthread_mutex_lock (&sandbox->mutex);
+  struct berth_handle *late = sandbox->handle; /* another thread's, which may still be of the old one */
+  sandbox->handle = BERTH_STEAL_POINTER (replacement->handle);
+  pthread_mutex_unlock (&sandbox->mutex);
+  if (late != NULL)
+    berth_handle_release (sandbox->instance, late);
+  return 0;
+}
+
 void
 berth_sandbox_close (struct berth_sandbox *sandbox)
 {
@@ -200,6 +246,12 @@ berth_sandbox_close (struct berth_sandbox *sandbox)
   for (size_t i = 0; i < sandbox->retired_count; i++)
     berth_handle_release (sandbox->instance, sandbox->retired[i]);
   free (sandbox->retired);
+  for (struct berth_known *known = sandbox->known, *older; known != NULL; known = older)
+    {
+      older = known->older;
+      berth_record_clear (&known->record);
+      free (known);
+    }
   if (ends)
     berth_sandbox_destroy (sandbox, NULL, NULL);
   berth_record_clear (&sandbox->record);

@@ -256,6 +256,16 @@ copy_texts (struct berth_host *host, const struct berth_wish *wish, const char *
          && berth_record_set_pairs (&record->environment, options->environment, options->environment_count) == 0;
 }
 
+static int64_t
+count_unkept (const struct berth_wish *wish)
+{
+  int64_t count = wish->network.rules.count;
+
+  for (uint64_t i = 0; i < wish->options.environment_count; i++)
+    count += (wish->options.environment[i].flags & BERTH_PAIR_SECRET) != 0;
+  return count;
+}
+
 int
 berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const char *backend,
                    struct berth_record *record, struct berth_error *error)
@@ -273,6 +283,7 @@ berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const
     .owned = wish->options.owned != 0,
     .owner_pid = getpid (),
     .owner_start = (int64_t) berth_process_start (getpid ()),
+    .unkept = count_unkept (wish),
   };
   if (!copy_texts (host, wish, backend, record))
     return berth_no_memory (error);

@@ -32,6 +32,15 @@ int64_t berth_wish_hash (const struct berth_wish *wish, const char *backend);
 int berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const char *backend,
                        struct berth_record *record, struct berth_error *error);
 
+/* The options that RECORD, which was loaded with its pairs, could be made with again; they point into
+ * it.  WRONG_STATE when it had secrets or network rules, which nobody has kept. */
+int berth_record_options (const struct berth_record *record, struct berth_create_options *out,
+                          struct berth_error *error);
+/* The wish for a replacement of RECORD: the same id, the next generation, its limits and what is left
+ * of its time. */
+int berth_wish_replacement (struct berth_host *host, const struct berth_record *record, struct berth_wish *wish,
+                            struct berth_error *error);
+
 /* Environment of a sandbox or of a command: names not empty and without '='. */
 int berth_environment_check (const struct berth_pair *pairs, uint64_t count, struct berth_error *error);
 

@@ -4,6 +4,8 @@
 
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
+#include "core/manager/rollback.h"
+#include "core/manager/snapshot.h"
 #include "sdk/base/process.h"
 
 #define LINGER_MS 1000
@@ -78,6 +80,10 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
     return taken;
   if (berth_store_load (host->store, id, 0, &record, error) != 0)
     return error->code == BERTH_E_SANDBOX_NOT_FOUND ? 0 : -1;
+  if (record.state == BERTH_RECORD_REPLACING)
+    return berth_registry_instance (host->registry, record.backend, "an unfinished rollback", &instance, error) != 0
+               ? -1
+               : berth_rollback_settle_locked (host, instance, id, budget, error);
   struct berth_abandonment why = berth_abandonment_of_locked (&record);
   if (why.reason == 0)
     return 0;
@@ -104,4 +110,5 @@ berth_sweep (struct berth_host *host)
     if (sweep_one (host, ids.items[i], &error) != 0)
       berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s is abandoned and could not be destroyed: %s", ids.items[i],
                        error.message);
+  berth_snapshot_sweep (host);
 }

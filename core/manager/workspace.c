@@ -1,5 +1,46 @@
-/* The workspace as a whole, out and in as a tar. */
+#include "core/manager/workspace.h"
+
 #include "core/manager/transfer.h"
+
+int
+berth_workspace_export_within (struct berth_sandbox *sandbox, const struct berth_tar_limits *limits,
+                               struct berth_cancel *cancel, berth_byte_sink *sink, void *context,
+                               struct berth_tar_report *report, struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct berth_handle *handle = NULL;
+  struct berth_outflow flow = { .call = &call.host, .sink = sink, .context = context, .report = report };
+  struct berth_tar_sink out
+      = { .struct_size = sizeof out, .context = &flow, .data = berth_outflow_data, .report = berth_outflow_report };
+
+  if (berth_data_begin (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+    return -1;
+  int result = berth_call_backend (&call)->workspace->export_tar (&call.host.call, handle, limits, &out);
+  if (result == 0 && flow.reports != 1)
+    result = berth_host_call_fail (&call.host, BERTH_E_INTERNAL, "the backend did not say that the tar is complete");
+  return berth_call_end (&call, result, error);
+}
+
+int
+berth_workspace_import_within (struct berth_sandbox *sandbox, const struct berth_tar_limits *limits,
+                               struct berth_cancel *cancel, berth_byte_source *source, void *context,
+                               struct berth_error *error)
+{
+  struct berth_manager_call call;
+  struct berth_handle *handle = NULL;
+
+  if (berth_data_begin (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+    return -1;
+  struct berth_inflow flow = { .call = &call.host,
+                               .source = source,
+                               .context = context,
+                               .size = BERTH_UNKNOWN_SIZE,
+                               .limit = limits->max_bytes };
+  struct berth_source in
+      = { .struct_size = sizeof in, .context = &flow, .size = BERTH_UNKNOWN_SIZE, .read = berth_inflow_read };
+  return berth_call_end (&call, berth_call_backend (&call)->workspace->import_tar (&call.host.call, handle, limits, &in),
+                         error);
+}
 
 static int
 make_limits (const struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
@@ -25,19 +66,10 @@ berth_workspace_export (struct berth_sandbox *sandbox, const struct berth_worksp
 {
   struct berth_workspace_options ours;
   struct berth_tar_limits limits;
-  struct berth_manager_call call;
-  struct berth_handle *handle = NULL;
-  struct berth_outflow flow = { .call = &call.host, .sink = sink, .context = context, .report = report };
-  struct berth_tar_sink out
-      = { .struct_size = sizeof out, .context = &flow, .data = berth_outflow_data, .report = berth_outflow_report };
 
-  if (make_limits (sandbox, options, &ours, &limits, error) != 0
-      || berth_data_begin (&call, sandbox, ours.cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+  if (make_limits (sandbox, options, &ours, &limits, error) != 0)
     return -1;
-  int result = berth_call_backend (&call)->workspace->export_tar (&call.host.call, handle, &limits, &out);
-  if (result == 0 && flow.reports != 1)
-    result = berth_host_call_fail (&call.host, BERTH_E_INTERNAL, "the backend did not say that the tar is complete");
-  return berth_call_end (&call, result, error);
+  return berth_workspace_export_within (sandbox, &limits, ours.cancel, sink, context, report, error);
 }
 
 int
@@ -47,19 +79,8 @@ berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_worksp
 {
   struct berth_workspace_options ours;
   struct berth_tar_limits limits;
-  struct berth_manager_call call;
-  struct berth_handle *handle = NULL;
 
-  if (make_limits (sandbox, options, &ours, &limits, error) != 0
-      || berth_data_begin (&call, sandbox, ours.cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+  if (make_limits (sandbox, options, &ours, &limits, error) != 0)
     return -1;
-  struct berth_inflow flow = { .call = &call.host,
-                               .source = source,
-                               .context = context,
-                               .size = BERTH_UNKNOWN_SIZE,
-                               .limit = limits.max_bytes };
-  struct berth_source in
-      = { .struct_size = sizeof in, .context = &flow, .size = BERTH_UNKNOWN_SIZE, .read = berth_inflow_read };
-  return berth_call_end (&call, berth_call_backend (&call)->workspace->import_tar (&call.host.call, handle, &limits, &in),
-                         error);
+  return berth_workspace_import_within (sandbox, &limits, ours.cancel, source, context, error);
 }

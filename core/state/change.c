@@ -136,8 +136,8 @@ reserve_locked (struct berth_store *store, const struct berth_record *record, co
 
 /* A database that was removed or replaced while it is open still takes writes, and nobody would
  * ever read them. */
-static int
-check_place_locked (struct berth_store *store, struct berth_error *error)
+int
+berth_store_check_place_locked (struct berth_store *store, struct berth_error *error)
 {
   int moved = 0;
 
@@ -156,7 +156,7 @@ berth_store_reserve (struct berth_store *store, const struct berth_record *recor
   int result = -1;
 
   pthread_mutex_lock (&store->mutex);
-  if (check_place_locked (store, error) != 0)
+  if (berth_store_check_place_locked (store, error) != 0)
     result = -1;
   else if (berth_store_begin_locked (store) != 0)
     result = berth_store_fail (store, error);
@@ -166,11 +166,10 @@ berth_store_reserve (struct berth_store *store, const struct berth_record *recor
   return result;
 }
 
-/* For one statement, which is a transaction of its own. */
-static int
-finish_locked (struct berth_store *store, sqlite3_stmt *statement, struct berth_error *error)
+int
+berth_store_finish_locked (struct berth_store *store, sqlite3_stmt *statement, struct berth_error *error)
 {
-  int result = check_place_locked (store, error);
+  int result = berth_store_check_place_locked (store, error);
 
   if (result == 0 && (result = berth_step (statement)) != 0)
     berth_store_fail (store, error);
@@ -178,8 +177,8 @@ finish_locked (struct berth_store *store, sqlite3_stmt *statement, struct berth_
   return result;
 }
 
-static sqlite3_stmt *
-begin_locked (struct berth_store *store, enum berth_statement which, const char *id)
+sqlite3_stmt *
+berth_store_change_locked (struct berth_store *store, enum berth_statement which, const char *id)
 {
   pthread_mutex_lock (&store->mutex);
   sqlite3_stmt *statement = berth_store_statement_locked (store, which);
@@ -190,27 +189,27 @@ begin_locked (struct berth_store *store, enum berth_statement which, const char 
 int
 berth_store_update (struct berth_store *store, const struct berth_record *record, struct berth_error *error)
 {
-  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_UPDATE, record->id);
+  sqlite3_stmt *statement = berth_store_change_locked (store, BERTH_SQL_UPDATE, record->id);
 
   bind_columns (statement, record);
-  return finish_locked (store, statement, error);
+  return berth_store_finish_locked (store, statement, error);
 }
 
 int
 berth_store_set_state (struct berth_store *store, const char *id, int64_t state, struct berth_error *error)
 {
-  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_SET_STATE, id);
+  sqlite3_stmt *statement = berth_store_change_locked (store, BERTH_SQL_SET_STATE, id);
 
   if (statement != NULL)
     sqlite3_bind_int64 (statement, 2, state);
-  return finish_locked (store, statement, error);
+  return berth_store_finish_locked (store, statement, error);
 }
 
 int
 berth_store_add_native (struct berth_store *store, const char *id, const struct berth_record_native *native,
                         struct berth_error *error)
 {
-  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_ADD_NATIVE, id);
+  sqlite3_stmt *statement = berth_store_change_locked (store, BERTH_SQL_ADD_NATIVE, id);
 
   if (statement != NULL)
     {
@@ -219,21 +218,21 @@ berth_store_add_native (struct berth_store *store, const char *id, const struct 
       sqlite3_bind_int64 (statement, 4, native->generation);
       sqlite3_bind_blob (statement, 5, native->private_data, (int) native->private_size, SQLITE_TRANSIENT);
     }
-  return finish_locked (store, statement, error);
+  return berth_store_finish_locked (store, statement, error);
 }
 
 int
 berth_store_remove_native (struct berth_store *store, const char *id, const char *native_id,
                            struct berth_error *error)
 {
-  sqlite3_stmt *statement = begin_locked (store, BERTH_SQL_REMOVE_NATIVE, id);
+  sqlite3_stmt *statement = berth_store_change_locked (store, BERTH_SQL_REMOVE_NATIVE, id);
 
   berth_bind_text (statement, 2, native_id);
-  return finish_locked (store, statement, error);
+  return berth_store_finish_locked (store, statement, error);
 }
 
 int
 berth_store_remove (struct berth_store *store, const char *id, struct berth_error *error)
 {
-  return finish_locked (store, begin_locked (store, BERTH_SQL_REMOVE, id), error);
+  return berth_store_finish_locked (store, berth_store_change_locked (store, BERTH_SQL_REMOVE, id), error);
 }

@@ -42,5 +42,6 @@ const struct berth_column berth_columns[] = {
   NUMBER (owner_start),
   NUMBER (request_hash),
   NUMBER (left_ms),
+  NUMBER (unkept),
   { NULL, 0, false },
 };

@@ -34,6 +34,16 @@ enum berth_statement
   BERTH_SQL_FIND_PREFIX,
   BERTH_SQL_LIST,
   BERTH_SQL_UNSETTLED,
+  BERTH_SQL_SNAPSHOT_COUNT,
+  BERTH_SQL_SNAPSHOT_NAME,
+  BERTH_SQL_SNAPSHOT_INSERT,
+  BERTH_SQL_SNAPSHOT_UPDATE,
+  BERTH_SQL_SNAPSHOT_REMOVE,
+  BERTH_SQL_SNAPSHOT_LOAD,
+  BERTH_SQL_SNAPSHOT_FIND,
+  BERTH_SQL_SNAPSHOT_PREFIX,
+  BERTH_SQL_SNAPSHOT_LIST,
+  BERTH_SQL_SNAPSHOT_UNFINISHED,
   BERTH_SQL_STATEMENTS
 };
 
@@ -66,6 +76,16 @@ int berth_store_begin_locked (struct berth_store *store);
 /* Commits, or rolls back when RESULT is not 0; then fills ERROR from the database unless the
  * caller has done so.  Returns RESULT, or -1. */
 int berth_store_end_locked (struct berth_store *store, int result, struct berth_error *error);
+
+/* -1 when the database is not any more where it was: what is written would be lost. */
+int berth_store_check_place_locked (struct berth_store *store, struct berth_error *error);
+/* A change of one statement, which is a transaction of its own: takes the lock and binds ID, and the
+ * other runs it and lets the lock go. */
+sqlite3_stmt *berth_store_change_locked (struct berth_store *store, enum berth_statement which, const char *id);
+int berth_store_finish_locked (struct berth_store *store, sqlite3_stmt *statement, struct berth_error *error);
+/* The ids that a statement with two texts answers. */
+int berth_store_collect (struct berth_store *store, enum berth_statement which, const char *first, const char *second,
+                         struct berth_store_ids *out, struct berth_error *error);
 
 /* What to do about a database that is damaged or lost. */
 #define BERTH_STORE_DAMAGED_HINT                                                                  \

@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += %D%/libstate.la
 %C%_libstate_la_SOURCES = %D%/change.c %D%/column.c %D%/column.h %D%/installation.c %D%/internal.h %D%/open.c %D%/query.c \
-	%D%/rebuild.c %D%/record.c %D%/record.h %D%/schema.c %D%/statement.c %D%/store.h
+	%D%/rebuild.c %D%/record.c %D%/record.h %D%/schema.c %D%/snapshot.c %D%/snapshot.h \
+	%D%/statement.c %D%/store.h
 %C%_libstate_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 %C%_libstate_la_LIBADD = $(SQLITE_LIBS)
 

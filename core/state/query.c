@@ -142,10 +142,9 @@ collect_locked (sqlite3_stmt *statement, struct berth_store_ids *out)
   return step == SQLITE_DONE ? 0 : -1;
 }
 
-/* Statements with two texts. */
-static int
-collect_texts (struct berth_store *store, enum berth_statement which, const char *first, const char *second,
-               struct berth_store_ids *out, struct berth_error *error)
+int
+berth_store_collect (struct berth_store *store, enum berth_statement which, const char *first, const char *second,
+                     struct berth_store_ids *out, struct berth_error *error)
 {
   pthread_mutex_lock (&store->mutex);
   sqlite3_stmt *statement = berth_store_statement_locked (store, which);
@@ -162,10 +161,10 @@ int
 berth_store_find (struct berth_store *store, const char *owner, const char *name, struct berth_store_ids *out,
                   struct berth_error *error)
 {
-  int result = collect_texts (store, BERTH_SQL_FIND_ID, owner, name, out, error);
+  int result = berth_store_collect (store, BERTH_SQL_FIND_ID, owner, name, out, error);
 
   if (result == 0 && out->count == 0)
-    result = collect_texts (store, BERTH_SQL_FIND_PREFIX, owner, name, out, error);
+    result = berth_store_collect (store, BERTH_SQL_FIND_PREFIX, owner, name, out, error);
   return result;
 }
 
@@ -173,7 +172,7 @@ int
 berth_store_list (struct berth_store *store, const char *owner, const char *backend, struct berth_store_ids *out,
                   struct berth_error *error)
 {
-  return collect_texts (store, BERTH_SQL_LIST, owner, backend, out, error);
+  return berth_store_collect (store, BERTH_SQL_LIST, owner, backend, out, error);
 }
 
 int

@@ -29,14 +29,22 @@ native_clear (struct berth_record_native *native)
 }
 
 void
+berth_record_clear_natives (struct berth_record *record)
+{
+  for (uint64_t i = 0; i < record->native_count; i++)
+    native_clear (&record->natives[i]);
+  free (record->natives);
+  record->natives = NULL;
+  record->native_count = 0;
+}
+
+void
 berth_record_clear (struct berth_record *record)
 {
   for (const struct berth_column *column = berth_columns; column->name != NULL; column++)
     if (column->is_text)
       free (*berth_column_text (column, record));
-  for (uint64_t i = 0; i < record->native_count; i++)
-    native_clear (&record->natives[i]);
-  free (record->natives);
+  berth_record_clear_natives (record);
   berth_record_clear_pairs (&record->labels);
   berth_record_clear_pairs (&record->environment);
   *record = (struct berth_record) { 0 };
@@ -99,7 +107,7 @@ berth_record_add_native (struct berth_record *record, const char *id, const char
 const char *
 berth_record_state_name (int64_t state)
 {
-  static const char *const names[] = { "failed", "creating", "running", "paused", "stopped", "destroying", "failed" };
+  static const char *const names[] = { "failed", "creating", "running", "paused", "stopped", "destroying", "failed", "running" };
 
   return state > 0 && state < (int64_t) (sizeof names / sizeof *names) ? names[state] : names[0];
 }

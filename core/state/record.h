@@ -15,7 +15,8 @@ enum berth_record_state
   BERTH_RECORD_PAUSED = 3,
   BERTH_RECORD_STOPPED = 4,
   BERTH_RECORD_DESTROYING = 5, /* asked to go; kept until that is proven */
-  BERTH_RECORD_FAILED = 6
+  BERTH_RECORD_FAILED = 6,
+  BERTH_RECORD_REPLACING = 7   /* runs, and a rollback is at it: natives of other generations go */
 };
 
 /* One native id that a backend told us of, and that exists until it is proven gone. */
@@ -74,6 +75,7 @@ struct berth_record
   int64_t owner_pid; /* of the process that made it, with which an owned sandbox ends */
   int64_t owner_start;
   int64_t request_hash; /* of what was asked for with the request id; 0: not known */
+  int64_t unkept; /* secrets and network rules that it was made with and that are not here */
   int64_t left_ms;      /* while it is paused or stopped, when the deadlines are 0: what is left of its time */
   struct berth_record_native *natives; /* oldest first */
   uint64_t native_count;
@@ -86,6 +88,7 @@ struct berth_record
 /* Frees what it holds; private data is overwritten first.  Leaves all zero. */
 void berth_record_clear (struct berth_record *record);
 
+void berth_record_clear_natives (struct berth_record *record);
 void berth_record_clear_pairs (struct berth_record_pairs *pairs);
 
 /* 0, or -1 with errno ENOMEM.  Pairs marked secret are left out. */

@@ -31,6 +31,14 @@ static const char *const steps[] = {
   "ALTER TABLE sandboxes ADD COLUMN left_ms INTEGER NOT NULL DEFAULT 0;"
   "CREATE INDEX sandboxes_owner ON sandboxes (owner);"
   "CREATE INDEX sandboxes_due ON sandboxes (state, owned, deadline_wall_ms, deadline_boot_ms, serial, id);",
+  "ALTER TABLE sandboxes ADD COLUMN unkept INTEGER NOT NULL DEFAULT 0;"
+  "CREATE TABLE snapshots ("
+  "  serial INTEGER PRIMARY KEY,"
+  "  id TEXT NOT NULL UNIQUE, name TEXT, owner TEXT NOT NULL, sandbox TEXT NOT NULL, backend TEXT NOT NULL,"
+  "  image TEXT, checksum TEXT, state INTEGER NOT NULL, consistent INTEGER NOT NULL, frozen INTEGER NOT NULL,"
+  "  bytes INTEGER NOT NULL, tar_bytes INTEGER NOT NULL, entries INTEGER NOT NULL,"
+  "  created_wall_ms INTEGER NOT NULL);"
+  "CREATE UNIQUE INDEX snapshots_name ON snapshots (owner, name) WHERE name IS NOT NULL;",
 };
 
 int

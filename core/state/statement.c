@@ -29,8 +29,26 @@ static const char *const texts[BERTH_SQL_STATEMENTS] = {
                             " AND substr (id, 1, length (?2)) = ?2 ORDER BY id LIMIT 11",
   [BERTH_SQL_LIST] = "SELECT id FROM sandboxes WHERE (?1 IS NULL OR owner = ?1) AND (?2 IS NULL OR backend = ?2)"
                      " ORDER BY serial",
-  [BERTH_SQL_UNSETTLED] = "SELECT id FROM sandboxes WHERE state IN (1, 5) OR owned = 1"
+  [BERTH_SQL_UNSETTLED] = "SELECT id FROM sandboxes WHERE state IN (1, 5, 7) OR owned = 1"
                           " OR deadline_wall_ms BETWEEN 1 AND ?1 OR deadline_boot_ms BETWEEN 1 AND ?2 ORDER BY serial",
+#define SNAPSHOT_COLUMNS                                                                                               \
+  "id, name, owner, sandbox, backend, image, checksum, state, consistent, frozen, bytes, tar_bytes, entries,"          \
+  " created_wall_ms"
+  [BERTH_SQL_SNAPSHOT_COUNT] = "SELECT count (*), count (CASE WHEN owner = ?1 THEN 1 END) FROM snapshots",
+  [BERTH_SQL_SNAPSHOT_NAME] = "SELECT id FROM snapshots WHERE owner = ?1 AND name = ?2",
+  [BERTH_SQL_SNAPSHOT_INSERT] = "INSERT INTO snapshots (" SNAPSHOT_COLUMNS ")"
+                                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  [BERTH_SQL_SNAPSHOT_UPDATE] = "UPDATE snapshots SET checksum = ?7, state = ?8, consistent = ?9, frozen = ?10,"
+                                " bytes = ?11, tar_bytes = ?12, entries = ?13, created_wall_ms = ?14 WHERE id = ?1",
+  [BERTH_SQL_SNAPSHOT_REMOVE] = "DELETE FROM snapshots WHERE id = ?1",
+  [BERTH_SQL_SNAPSHOT_LOAD] = "SELECT " SNAPSHOT_COLUMNS " FROM snapshots WHERE id = ?1",
+  [BERTH_SQL_SNAPSHOT_FIND] = "SELECT id FROM snapshots WHERE id = ?2"
+                              " UNION ALL SELECT id FROM snapshots WHERE owner = ?1 AND name = ?2 LIMIT 1",
+  [BERTH_SQL_SNAPSHOT_PREFIX] = "SELECT id FROM snapshots WHERE owner = ?1 AND id >= ?2"
+                                " AND substr (id, 1, length (?2)) = ?2 ORDER BY id LIMIT 11",
+  [BERTH_SQL_SNAPSHOT_LIST] = "SELECT id FROM snapshots WHERE (?1 IS NULL OR owner = ?1)"
+                              " AND (?2 IS NULL OR sandbox = ?2) AND state = 2 ORDER BY serial",
+  [BERTH_SQL_SNAPSHOT_UNFINISHED] = "SELECT id FROM snapshots WHERE state <> 2 ORDER BY serial",
 };
 
 /* The three that name every column. */

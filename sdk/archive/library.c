@@ -2,11 +2,10 @@
 
 #include "sdk/archive/library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
+
+#include "sdk/base/library.h"
 
 #ifndef ARCHIVE_LIBRARY /* a test names another */
 #define ARCHIVE_LIBRARY LIBARCHIVE_SONAME
@@ -36,32 +35,17 @@ static struct
   char reason[256];
 } library = { .once = PTHREAD_ONCE_INIT };
 
-static bool
-find (void *handle, const char *name, void *slot)
-{
-  void *symbol = dlsym (handle, name);
-
-  /* A pointer to an object is no pointer to a function in C; their bytes are the same in POSIX. */
-  memcpy (slot, &symbol, sizeof symbol);
-  if (symbol == NULL)
-    snprintf (library.reason, sizeof library.reason, "%s has no %s", ARCHIVE_LIBRARY, name);
-  return symbol != NULL;
-}
-
 static void
 load (void)
 {
-  void *handle = dlopen (ARCHIVE_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  bool complete = handle != NULL;
+#define LIBARCHIVE_SYMBOL(name) { #name, &library.table.name },
+  const struct berth_library_symbol symbols[] = { LIBARCHIVE_FUNCTIONS (LIBARCHIVE_SYMBOL) };
+#undef LIBARCHIVE_SYMBOL
 
-  if (handle == NULL)
-    snprintf (library.reason, sizeof library.reason, "%s", dlerror ());
-#define LIBARCHIVE_FIND(name) complete = complete && find (handle, #name, &library.table.name);
-  LIBARCHIVE_FUNCTIONS (LIBARCHIVE_FIND)
-#undef LIBARCHIVE_FIND
   library.table.writing = newlocale (LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
   library.table.reading = newlocale (LC_CTYPE_MASK, "C", (locale_t) 0);
-  library.complete = complete;
+  library.complete = berth_library_load (ARCHIVE_LIBRARY, symbols, sizeof symbols / sizeof *symbols, library.reason,
+                                         sizeof library.reason);
 }
 
 const struct berth_libarchive *

@@ -152,11 +152,12 @@ struct berth_create_options
   /* Progress of long work; TOTAL 0: not known.  NULL: none. */
   void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
   void *progress_context;
+  const char *snapshot; /* id or name of one that the workspace begins with; NULL: it is empty */
 };
 #define BERTH_CREATE_OPTIONS_INIT                                                                 \
   { sizeof (struct berth_create_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, BERTH_UNSET, \
     BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, 0, 0, 0, 0, NULL, \
-    NULL, NULL }
+    NULL, NULL, NULL }
 
 /* Makes a sandbox.  On failure nothing is left behind.  OPTIONS may be NULL. */
 BERTH_EXPORT int berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options,
@@ -440,6 +441,117 @@ BERTH_EXPORT int berth_workspace_export (struct berth_sandbox *sandbox, const st
 BERTH_EXPORT int berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
                                          int64_t (*source) (void *context, void *bytes, size_t size), void *context,
                                          struct berth_error *error);
+
+/* ---- snapshots ---- */
+
+/* A snapshot is a workspace at one moment, kept packed in the state directory.  It outlives its
+ * sandbox and says its `kind`: "workspace", nothing of processes or memory.  Texts that do not
+ * apply are NULL. */
+struct berth_snapshot_info
+{
+  uint32_t struct_size;
+  uint32_t consistent; /* 1: nothing ran while it was made; 0: what changed meanwhile may be half in it */
+  const char *id;      /* "sn-" and 20 characters */
+  const char *name;
+  const char *owner;
+  const char *kind;
+  const char *sandbox; /* id of the one it was made of, which may be gone */
+  const char *backend; /* instance name */
+  const char *image;
+  const char *checksum; /* SHA-256 of what is stored, in hexadecimal */
+  int64_t created_wall_ms;
+  uint64_t bytes;     /* as stored */
+  uint64_t tar_bytes; /* unpacked */
+  uint64_t entries;   /* files, directories and links */
+};
+
+struct berth_snapshot_options
+{
+  uint32_t struct_size;
+  uint32_t memory;    /* 1: processes and memory too; CAPABILITY_NOT_SUPPORTED where there is nothing for it */
+  const char *name;   /* unique among the owner's snapshots, as that of a sandbox; NULL: none */
+  int64_t max_bytes;  /* of the workspace as a tar: PAYLOAD_TOO_LARGE above it, and nothing is kept */
+  struct berth_cancel *cancel;
+  /* As that of create. */
+  void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
+  void *progress_context;
+};
+#define BERTH_SNAPSHOT_OPTIONS_INIT                                                               \
+  { sizeof (struct berth_snapshot_options), 0, NULL, BERTH_UNSET, NULL, NULL, NULL }
+
+/* Makes a snapshot of a running sandbox and tells VISIT of it (which may be NULL).  The sandbox is
+ * held still meanwhile where its backend can export what is paused.  On failure nothing is left.
+ * QUOTA_EXCEEDED, CONFLICT when the name is taken.  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_sandbox_snapshot (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
+                                         void (*visit) (void *context, const struct berth_snapshot_info *info),
+                                         void *context, struct berth_error *error);
+
+struct berth_snapshot_list_options
+{
+  uint32_t struct_size;
+  uint32_t all_owners; /* 1: not only the host's own */
+  const char *sandbox; /* id of the one they were made of; NULL: of every one */
+};
+#define BERTH_SNAPSHOT_LIST_OPTIONS_INIT                                                          \
+  { sizeof (struct berth_snapshot_list_options), 0, NULL }
+
+/* Calls VISIT for every snapshot, oldest first, until it returns non-zero.  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_snapshot_list (struct berth_host *host, const struct berth_snapshot_list_options *options,
+                                      int (*visit) (void *context, const struct berth_snapshot_info *info),
+                                      void *context, struct berth_error *error);
+/* By id, name, or a prefix of an id that only one has: NOT_FOUND, CONFLICT. */
+BERTH_EXPORT int berth_snapshot_inspect (struct berth_host *host, const char *name,
+                                         void (*visit) (void *context, const struct berth_snapshot_info *info),
+                                         void *context, struct berth_error *error);
+BERTH_EXPORT int berth_snapshot_remove (struct berth_host *host, const char *name, struct berth_error *error);
+
+struct berth_rollback_options
+{
+  uint32_t struct_size;
+  uint32_t reserved;
+  struct berth_cancel *cancel;
+  void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
+  void *progress_context;
+};
+#define BERTH_ROLLBACK_OPTIONS_INIT                                                               \
+  { sizeof (struct berth_rollback_options), 0, NULL, NULL, NULL }
+
+/* Takes a running sandbox back to SNAPSHOT (an id or name), which need not be one of its own: a
+ * replacement with the same id, name, limits, policy and end is made and filled first, then it
+ * takes the place of the old one, which is destroyed with all its processes.  Until then, and on
+ * failure, the old one stays as it is.  For that moment the machine holds both.  Handles go on
+ * with the new one.  WRONG_STATE for one that is not running, or has secrets in its environment, which
+ * nobody kept.  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_sandbox_rollback (struct berth_sandbox *sandbox, const char *snapshot,
+                                         const struct berth_rollback_options *options, struct berth_error *error);
+
+struct berth_fork_options
+{
+  uint32_t struct_size;
+  uint32_t count;       /* of children, 1 to 1000 */
+  const char *snapshot; /* that they begin with; NULL: one that is made now, and removed at the end */
+  struct berth_cancel *cancel;
+  void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
+  void *progress_context;
+};
+#define BERTH_FORK_OPTIONS_INIT                                                                   \
+  { sizeof (struct berth_fork_options), 1, NULL, NULL, NULL, NULL }
+
+/* What became of one child. */
+struct berth_fork_result
+{
+  uint32_t struct_size;
+  uint32_t index;                  /* from 0 */
+  const char *id;                  /* NULL: it was not made */
+  const struct berth_error *error; /* NULL: it was made */
+};
+
+/* Makes sandboxes with the limits, policy, environment and labels of SANDBOX, and its workspace; each
+ * is a sandbox of its own, without a name.  VISIT is called once for each, in order; one that fails does not
+ * keep the others from being made.  -1 only when none could be tried.  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_sandbox_fork (struct berth_sandbox *sandbox, const struct berth_fork_options *options,
+                                     void (*visit) (void *context, const struct berth_fork_result *result),
+                                     void *context, struct berth_error *error);
 
 /* ---- backends ---- */
 

@@ -1,0 +1,336 @@
+#include "core/manager/snapshot_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sdk/base/fd.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+#define DIRECTORY "snapshots"
+#define WHOLE ".tar.zst"
+#define GROWING ".part"
+#define PIECE (256 * 1024)
+#define LEVEL 3
+#define WORKERS_MAX 4
+
+static int
+open_directory (struct berth_host *host, struct berth_error *error)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/" DIRECTORY, host->state_dir);
+
+  if (path == NULL)
+    return berth_no_memory (error);
+  if (mkdir (path, 0700) != 0 && errno != EEXIST)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot make the directory of snapshots %s: %m", path);
+  int fd = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0)
+    berth_error_set (error, BERTH_E_CONFIGURATION, "cannot open the directory of snapshots %s: %m", path);
+  return fd;
+}
+
+static void
+file_name (const char *id, const char *ending, char name[64])
+{
+  snprintf (name, 64, "%s%s", id, ending);
+}
+
+static int
+fail_write (const char *id, struct berth_error *error)
+{
+  if (errno != ENOSPC && errno != EDQUOT)
+    return berth_error_set (error, BERTH_E_INTERNAL, "cannot write snapshot %s: %m", id);
+  berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no space in the state directory for snapshot %s", id);
+  berth_error_hint (error, "`berth snapshots rm` removes what is not needed any more");
+  return -1;
+}
+
+/* ---- writing ---- */
+
+/* Without its workers zstd packs on our thread; then it is slower, and no worse. */
+static int
+set_up_zstd (struct berth_snapshot_writer *writer, struct berth_error *error)
+{
+  long processors = sysconf (_SC_NPROCESSORS_ONLN);
+
+  if ((writer->zstd = writer->codec->ZSTD_createCCtx ()) == NULL || (writer->packed = malloc (PIECE)) == NULL)
+    return berth_no_memory (error);
+  writer->codec->ZSTD_CCtx_setParameter (writer->zstd, ZSTD_c_compressionLevel, LEVEL);
+  writer->codec->ZSTD_CCtx_setParameter (writer->zstd, ZSTD_c_checksumFlag, 1);
+  writer->codec->ZSTD_CCtx_setParameter (writer->zstd, ZSTD_c_nbWorkers,
+                                         processors > WORKERS_MAX ? WORKERS_MAX : (int) processors);
+  writer->codec->nettle_sha256_init (&writer->sum);
+  return 0;
+}
+
+int
+berth_snapshot_writer_open (struct berth_host *host, const char *id, struct berth_snapshot_writer *writer,
+                            struct berth_error *error)
+{
+  char name[64];
+
+  *writer = (struct berth_snapshot_writer) { .directory = -1, .fd = -1, .id = id };
+  if ((writer->codec = berth_codec (error)) == NULL || set_up_zstd (writer, error) != 0
+      || (writer->directory = open_directory (host, error)) < 0)
+    return -1;
+  file_name (id, GROWING, name);
+  writer->fd = openat (writer->directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  return writer->fd >= 0 ? 0 : fail_write (id, error);
+}
+
+/* Packs INPUT; at the END until all is out. */
+static int
+pack (struct berth_snapshot_writer *writer, ZSTD_inBuffer *input, bool end)
+{
+  const struct berth_codec *codec = writer->codec;
+  size_t left;
+
+  do
+    {
+      ZSTD_outBuffer output = { writer->packed, PIECE, 0 };
+      left = codec->ZSTD_compressStream2 (writer->zstd, &output, input, end ? ZSTD_e_end : ZSTD_e_continue);
+      if (codec->ZSTD_isError (left))
+        return berth_error_set (&writer->error, BERTH_E_INTERNAL, "cannot pack snapshot %s: %s", writer->id,
+                                codec->ZSTD_getErrorName (left));
+      if (berth_fd_write_all (writer->fd, output.dst, output.pos) != 0)
+        return fail_write (writer->id, &writer->error);
+      codec->nettle_sha256_update (&writer->sum, output.pos, output.dst);
+      writer->bytes += output.pos;
+    }
+  while (end ? left != 0 : input->pos < input->size);
+  return 0;
+}
+
+int
+berth_snapshot_writer_take (void *context, const void *bytes, size_t size)
+{
+  struct berth_snapshot_writer *writer = context;
+  ZSTD_inBuffer input = { bytes, size, 0 };
+
+  writer->tar_bytes += size;
+  return pack (writer, &input, false);
+}
+
+int
+berth_snapshot_writer_rewind (struct berth_snapshot_writer *writer, struct berth_error *error)
+{
+  writer->codec->ZSTD_freeCCtx (writer->zstd);
+  free (writer->packed);
+  writer->zstd = NULL;
+  writer->packed = NULL;
+  writer->tar_bytes = writer->bytes = 0;
+  writer->error = (struct berth_error) { 0 };
+  if (ftruncate (writer->fd, 0) != 0 || lseek (writer->fd, 0, SEEK_SET) != 0)
+    return fail_write (writer->id, error);
+  return set_up_zstd (writer, error);
+}
+
+static void
+tell_checksum (const struct berth_codec *codec, struct sha256_ctx *sum, char checksum[BERTH_CHECKSUM_SIZE])
+{
+  uint8_t digest[SHA256_DIGEST_SIZE];
+
+  codec->nettle_sha256_digest (sum, sizeof digest, digest);
+  for (size_t i = 0; i < sizeof digest; i++)
+    snprintf (checksum + 2 * i, 3, "%02x", digest[i]);
+}
+
+int
+berth_snapshot_writer_finish (struct berth_snapshot_writer *writer, char checksum[BERTH_CHECKSUM_SIZE],
+                              struct berth_error *error)
+{
+  ZSTD_inBuffer nothing = { 0 };
+  char growing[64], whole[64];
+
+  if (pack (writer, &nothing, true) != 0)
+    {
+      *error = writer->error;
+      return -1;
+    }
+  tell_checksum (writer->codec, &writer->sum, checksum);
+  file_name (writer->id, GROWING, growing);
+  file_name (writer->id, WHOLE, whole);
+  if (fsync (writer->fd) != 0 || renameat (writer->directory, growing, writer->directory, whole) != 0
+      || fsync (writer->directory) != 0)
+    return fail_write (writer->id, error);
+  berth_cleanup_fd (&writer->fd);
+  writer->fd = -1;
+  return 0;
+}
+
+void
+berth_snapshot_writer_clear (struct berth_snapshot_writer *writer)
+{
+  char name[64];
+
+  if (writer->fd >= 0)
+    {
+      file_name (writer->id, GROWING, name);
+      unlinkat (writer->directory, name, 0);
+    }
+  berth_cleanup_fd (&writer->fd);
+  berth_cleanup_fd (&writer->directory);
+  if (writer->zstd != NULL)
+    writer->codec->ZSTD_freeCCtx (writer->zstd);
+  free (writer->packed);
+  writer->zstd = NULL;
+  writer->packed = NULL;
+}
+
+/* ---- reading ---- */
+
+static int
+fail_damaged (const char *id, struct berth_error *error, const char *what)
+{
+  berth_error_set (error, BERTH_E_CONFIGURATION, "the file of snapshot %s is damaged: %s", id, what);
+  berth_error_hint (error, "nothing was changed; put a backup of the file in its place, or remove the snapshot with"
+                           " `berth snapshots rm %s`", id);
+  return -1;
+}
+
+static int
+verify (struct berth_snapshot_reader *reader, const char *id, uint64_t bytes, const char *checksum,
+        struct berth_error *error)
+{
+  char got[BERTH_CHECKSUM_SIZE], what[160];
+  struct sha256_ctx sum;
+  uint64_t size = 0;
+  ssize_t count;
+
+  reader->codec->nettle_sha256_init (&sum);
+  while ((count = berth_fd_read_full (reader->fd, reader->packed, PIECE)) > 0)
+    {
+      reader->codec->nettle_sha256_update (&sum, (size_t) count, reader->packed);
+      size += (uint64_t) count;
+    }
+  if (count < 0)
+    return berth_error_set (error, BERTH_E_INTERNAL, "cannot read snapshot %s: %m", id);
+  tell_checksum (reader->codec, &sum, got);
+  if (size != bytes)
+    snprintf (what, sizeof what, "got %" PRIu64 " bytes, want %" PRIu64, size, bytes);
+  else if (checksum == NULL || strcmp (got, checksum) != 0)
+    snprintf (what, sizeof what, "its SHA-256 begins with %.16s, want %.16s", got, checksum != NULL ? checksum : "");
+  else
+    return 0;
+  return fail_damaged (id, error, what);
+}
+
+int
+berth_snapshot_reader_open (struct berth_host *host, const char *id, uint64_t bytes, const char *checksum,
+                            struct berth_snapshot_reader *reader, struct berth_error *error)
+{
+  BERTH_AUTO_FD int directory = -1;
+  char name[64];
+
+  *reader = (struct berth_snapshot_reader) { .fd = -1, .left = 1 };
+  if ((reader->codec = berth_codec (error)) == NULL || (directory = open_directory (host, error)) < 0)
+    return -1;
+  if ((reader->zstd = reader->codec->ZSTD_createDCtx ()) == NULL || (reader->packed = malloc (PIECE)) == NULL)
+    return berth_no_memory (error);
+  file_name (id, WHOLE, name);
+  if ((reader->fd = openat (directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) < 0)
+    return fail_damaged (id, error, strerror (errno));
+  if (verify (reader, id, bytes, checksum, error) != 0)
+    return -1;
+  if (lseek (reader->fd, 0, SEEK_SET) != 0)
+    return berth_error_set (error, BERTH_E_INTERNAL, "cannot read snapshot %s: %m", id);
+  reader->input = (ZSTD_inBuffer) { reader->packed, 0, 0 };
+  return 0;
+}
+
+/* 1 with more input, 0 at the end of the file, -1. */
+static int
+refill (struct berth_snapshot_reader *reader)
+{
+  ssize_t count = berth_fd_read_full (reader->fd, reader->packed, PIECE);
+
+  if (count < 0)
+    return berth_error_set (&reader->error, BERTH_E_INTERNAL, "cannot read the snapshot: %m");
+  reader->input = (ZSTD_inBuffer) { reader->packed, (size_t) count, 0 };
+  return count > 0;
+}
+
+int64_t
+berth_snapshot_reader_give (void *context, void *bytes, size_t size)
+{
+  struct berth_snapshot_reader *reader = context;
+  ZSTD_outBuffer output = { bytes, size, 0 };
+
+  while (output.pos == 0 && reader->left != 0)
+    {
+      if (reader->input.pos == reader->input.size)
+        {
+          int more = refill (reader);
+          if (more <= 0)
+            return more < 0 ? -1
+                            : berth_error_set (&reader->error, BERTH_E_CONFIGURATION, "the snapshot ends too early");
+        }
+      reader->left = reader->codec->ZSTD_decompressStream (reader->zstd, &output, &reader->input);
+      if (reader->codec->ZSTD_isError (reader->left))
+        return berth_error_set (&reader->error, BERTH_E_CONFIGURATION, "the snapshot cannot be unpacked: %s",
+                                reader->codec->ZSTD_getErrorName (reader->left));
+    }
+  reader->given += output.pos;
+  if (reader->progress != NULL)
+    reader->progress (reader->progress_context, "restoring", reader->given, reader->total);
+  return (int64_t) output.pos;
+}
+
+void
+berth_snapshot_reader_clear (struct berth_snapshot_reader *reader)
+{
+  berth_cleanup_fd (&reader->fd);
+  if (reader->zstd != NULL)
+    reader->codec->ZSTD_freeDCtx (reader->zstd);
+  free (reader->packed);
+  reader->zstd = NULL;
+  reader->packed = NULL;
+}
+
+/* ---- all of them ---- */
+
+int
+berth_snapshot_file_remove (struct berth_host *host, const char *id, struct berth_error *error)
+{
+  BERTH_AUTO_FD int directory = open_directory (host, error);
+  char growing[64], whole[64];
+
+  if (directory < 0)
+    return -1;
+  file_name (id, GROWING, growing);
+  file_name (id, WHOLE, whole);
+  if ((unlinkat (directory, growing, 0) != 0 && errno != ENOENT)
+      || (unlinkat (directory, whole, 0) != 0 && errno != ENOENT))
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot remove the file of snapshot %s: %m", id);
+  return 0;
+}
+
+int
+berth_snapshot_file_list_growing (struct berth_host *host, void (*visit) (void *context, const char *id), void *context,
+                          struct berth_error *error)
+{
+  int fd = open_directory (host, error);
+
+  if (fd < 0)
+    return -1;
+  DIR *directory = fdopendir (fd);
+  if (directory == NULL)
+    {
+      close (fd);
+      return berth_no_memory (error);
+    }
+  for (const struct dirent *entry; (entry = readdir (directory)) != NULL;)
+    {
+      char id[64] = "";
+      const char *dot = strchr (entry->d_name, '.');
+      if (dot == NULL || strcmp (dot, GROWING) != 0 || (size_t) (dot - entry->d_name) >= sizeof id)
+        continue;
+      memcpy (id, entry->d_name, (size_t) (dot - entry->d_name));
+      visit (context, id);
+    }
+  closedir (directory);
+  return 0;
+}

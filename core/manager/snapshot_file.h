@@ -1,0 +1,69 @@
+/* snapshot_file.h - the file of a snapshot: a workspace's tar, packed with zstd, summed with SHA-256.
+ *
+ * STATE/snapshots/ID.part while it grows, ID.tar.zst once it is whole and on the disk. */
+#ifndef CORE_MANAGER_SNAPSHOT_FILE_H
+#define CORE_MANAGER_SNAPSHOT_FILE_H
+
+#include "core/manager/codec.h"
+#include "core/manager/manager.h"
+
+#define BERTH_CHECKSUM_SIZE (2 * SHA256_DIGEST_SIZE + 1)
+
+struct berth_snapshot_writer
+{
+  const struct berth_codec *codec;
+  ZSTD_CCtx *zstd;
+  struct sha256_ctx sum;
+  int directory;
+  int fd;
+  void *packed; /* room for what zstd gives */
+  const char *id; /* the caller's */
+  uint64_t tar_bytes;
+  uint64_t bytes;
+  struct berth_error error; /* of the first write that failed */
+};
+#define BERTH_AUTO_SNAPSHOT_WRITER BERTH_CLEANUP (berth_snapshot_writer_clear)
+
+int berth_snapshot_writer_open (struct berth_host *host, const char *id, struct berth_snapshot_writer *writer,
+                                struct berth_error *error);
+/* A byte sink; the context is the writer. */
+int berth_snapshot_writer_take (void *context, const void *bytes, size_t size);
+/* Begins again with nothing. */
+int berth_snapshot_writer_rewind (struct berth_snapshot_writer *writer, struct berth_error *error);
+/* Whole, on the disk and under its own name when this returns. */
+int berth_snapshot_writer_finish (struct berth_snapshot_writer *writer, char checksum[BERTH_CHECKSUM_SIZE],
+                                  struct berth_error *error);
+/* What was not finished is gone. */
+void berth_snapshot_writer_clear (struct berth_snapshot_writer *writer);
+
+struct berth_snapshot_reader
+{
+  const struct berth_codec *codec;
+  ZSTD_DCtx *zstd;
+  int fd;
+  void *packed;
+  ZSTD_inBuffer input;
+  size_t left; /* 0: zstd has seen the end of the stream */
+  uint64_t given;
+  void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
+  void *progress_context;
+  uint64_t total; /* for progress */
+  struct berth_error error; /* of a read that failed */
+};
+#define BERTH_AUTO_SNAPSHOT_READER BERTH_CLEANUP (berth_snapshot_reader_clear)
+
+/* Opens the file and reads all of it once: CONFIGURATION when it is missing, or not the one of BYTES
+ * and CHECKSUM, byte for byte. */
+int berth_snapshot_reader_open (struct berth_host *host, const char *id, uint64_t bytes, const char *checksum,
+                                struct berth_snapshot_reader *reader, struct berth_error *error);
+/* A byte source; the context is the reader. */
+int64_t berth_snapshot_reader_give (void *context, void *bytes, size_t size);
+void berth_snapshot_reader_clear (struct berth_snapshot_reader *reader);
+
+/* Removes both files of ID; missing ones are no failure. */
+int berth_snapshot_file_remove (struct berth_host *host, const char *id, struct berth_error *error);
+/* Calls VISIT with the id of each file that grows, or did when its maker died. */
+int berth_snapshot_file_list_growing (struct berth_host *host, void (*visit) (void *context, const char *id),
+                                      void *context, struct berth_error *error);
+
+#endif

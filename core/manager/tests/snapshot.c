@@ -1,0 +1,545 @@
+/* Snapshots, rollback and fork. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/manager/tests/place.h"
+#include "core/state/snapshot.h"
+#include "sdk/base/buffer.h"
+#include "sdk/base/string.h"
+
+#define BOX                                                                                                            \
+  PLACE place;                                                                                                         \
+  place_make (&place, "fake");                                                                                         \
+  place_open (&place);                                                                                                 \
+  BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;                                                             \
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &sandbox, NULL), 0)
+
+struct told
+{
+  char id[32];
+  char checksum[80];
+  uint32_t consistent;
+  uint64_t bytes, tar_bytes, entries;
+  int count;
+};
+
+static void
+note (void *context, const struct berth_snapshot_info *info)
+{
+  struct told *told = context;
+
+  snprintf (told->id, sizeof told->id, "%s", info->id);
+  snprintf (told->checksum, sizeof told->checksum, "%s", info->checksum);
+  told->consistent = info->consistent;
+  told->bytes = info->bytes;
+  told->tar_bytes = info->tar_bytes;
+  told->entries = info->entries;
+  told->count++;
+}
+
+static int
+note_one (void *context, const struct berth_snapshot_info *info)
+{
+  note (context, info);
+  return 0;
+}
+
+static int
+count_snapshots (const struct place *place)
+{
+  struct told told = { 0 };
+
+  return berth_snapshot_list (place->host, NULL, note_one, &told, NULL) == 0 ? told.count : -1;
+}
+
+static int
+save (struct berth_sandbox *sandbox, const char *name, struct told *told, struct berth_error *error)
+{
+  struct berth_snapshot_options options = BERTH_SNAPSHOT_OPTIONS_INIT;
+
+  options.name = name;
+  return berth_sandbox_snapshot (sandbox, &options, note, told, error);
+}
+
+struct text
+{
+  const char *bytes;
+  size_t size;
+};
+
+static int64_t
+give_text (void *context, void *bytes, size_t size)
+{
+  struct text *text = context;
+  size_t part = text->size < size ? text->size : size;
+
+  memcpy (bytes, text->bytes, part);
+  text->bytes += part;
+  text->size -= part;
+  return (int64_t) part;
+}
+
+static void
+put (struct berth_sandbox *sandbox, const char *path, const char *content)
+{
+  struct text text = { content, strlen (content) };
+
+  CU_ASSERT_EQUAL (berth_file_write (sandbox, path, NULL, text.size, give_text, &text, NULL), 0);
+}
+
+static int
+take_text (void *context, const void *bytes, size_t size)
+{
+  return berth_buffer_append (context, bytes, size);
+}
+
+/* NULL: it is not there. */
+static bool
+has (struct berth_sandbox *sandbox, const char *path, const char *content)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+  int result = berth_file_read (sandbox, path, NULL, take_text, &text, NULL);
+
+  return content != NULL ? result == 0 && strcmp (berth_buffer_string (&text), content) == 0 : result != 0;
+}
+
+static size_t
+count_files (const struct place *place)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/snapshots", place->state);
+  DIR *directory = opendir (path);
+  size_t count = 0;
+
+  for (const struct dirent *entry; directory != NULL && (entry = readdir (directory)) != NULL;)
+    count += entry->d_name[0] != '.';
+  if (directory != NULL)
+    closedir (directory);
+  return count;
+}
+
+/* ---- making ---- */
+
+static void
+test_made (void)
+{
+  BOX;
+  struct told told = { 0 }, seen = { 0 };
+  struct berth_error error = { 0 };
+
+  put (sandbox, "note", "first");
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.consistent, 1);
+  CU_ASSERT_TRUE (told.bytes > 0 && told.tar_bytes >= 1024 && told.entries >= 1);
+  CU_ASSERT_EQUAL (strlen (told.checksum), 64);
+  CU_ASSERT_TRUE (place_run (sandbox, "exit 3", NULL) == 3); /* it goes on */
+  CU_ASSERT_EQUAL (berth_snapshot_inspect (place.host, "one", note, &seen, NULL), 0);
+  CU_ASSERT_STRING_EQUAL (seen.id, told.id);
+  CU_ASSERT_EQUAL (save (sandbox, "one", &told, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_CONFLICT, "the name one is taken by snapshot"));
+  CU_ASSERT_EQUAL (save (sandbox, "sn-x", &told, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_INVALID_REQUEST, "is an id"));
+  CU_ASSERT_EQUAL (count_snapshots (&place), 1);
+  CU_ASSERT_EQUAL (count_files (&place), 1);
+  CU_ASSERT_EQUAL (berth_snapshot_remove (place.host, "one", NULL), 0);
+  CU_ASSERT_EQUAL (berth_snapshot_remove (place.host, "one", &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_NOT_FOUND, "there is no snapshot \"one\""));
+  CU_ASSERT_EQUAL (count_files (&place), 0);
+}
+
+static void
+test_refused (void)
+{
+  BOX;
+  struct berth_snapshot_options options = BERTH_SNAPSHOT_OPTIONS_INIT;
+  struct told told = { 0 };
+  struct berth_error error = { 0 };
+
+  options.memory = 1;
+  CU_ASSERT_EQUAL (berth_sandbox_snapshot (sandbox, &options, NULL, NULL, &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_CAPABILITY_NOT_SUPPORTED);
+  options = (struct berth_snapshot_options) BERTH_SNAPSHOT_OPTIONS_INIT;
+  options.max_bytes = 0;
+  CU_ASSERT_EQUAL (berth_sandbox_snapshot (sandbox, &options, NULL, NULL, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_INVALID_REQUEST, "snapshot: got 0"));
+  options.max_bytes = 700;
+  put (sandbox, "note", "first");
+  CU_ASSERT_EQUAL (berth_sandbox_snapshot (sandbox, &options, NULL, NULL, &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_PAYLOAD_TOO_LARGE);
+  CU_ASSERT_EQUAL (berth_sandbox_pause (sandbox, NULL, NULL), 0);
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_WRONG_STATE, "is paused: a snapshot needs one that runs"));
+  CU_ASSERT_EQUAL (berth_sandbox_resume (sandbox, NULL, NULL), 0);
+  CU_ASSERT_EQUAL (count_files (&place), 0);
+  CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+}
+
+static void
+test_quota (void)
+{
+  PLACE place;
+
+  place_make (&place, "fake");
+  place.config = "[limits]\nsnapshots_per_owner = 2\n";
+  place_open (&place);
+  BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
+  struct told told = { 0 };
+  struct berth_error error = { 0 };
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &sandbox, NULL), 0);
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, NULL), 0);
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, NULL), 0);
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_QUOTA_EXCEEDED, "2 snapshots, the limit is 2"));
+  CU_ASSERT_EQUAL (berth_snapshot_remove (place.host, told.id, NULL), 0);
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, NULL), 0);
+}
+
+/* Without a way to hold it still, and where what is paused cannot be exported. */
+static void
+test_not_still (void)
+{
+  BOX;
+  struct told told = { 0 };
+
+  place_faults (&place, "pause.pause=fail:WRONG_STATE");
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.consistent, 0);
+  place_faults (&place, "");
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.consistent, 1);
+}
+
+static void
+test_export_fails (void)
+{
+  BOX;
+  struct told told = { 0 };
+  struct berth_error error = { 0 };
+
+  place_faults (&place, "workspace.export_tar=fail:UNREACHABLE");
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_UNREACHABLE);
+  place_faults (&place, "");
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
+  CU_ASSERT_EQUAL (count_files (&place), 0);
+  CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+}
+
+/* ---- D-088, D-091: what comes back ---- */
+
+static void
+test_create_from (void)
+{
+  BOX;
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  BERTH_AUTO_SANDBOX struct berth_sandbox *other = NULL;
+  struct told told = { 0 };
+
+  put (sandbox, "note", "first");
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  put (sandbox, "note", "second");
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (sandbox, NULL, NULL), 0); /* it outlives its sandbox */
+  options.snapshot = "one";
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &options, &other, NULL), 0);
+  CU_ASSERT_TRUE (has (other, "note", "first"));
+}
+
+static void
+damage (const struct place *place, const char *id, off_t at)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/snapshots/%s.tar.zst", place->state, id);
+  BERTH_AUTO_FD int fd = open (path, O_RDWR | O_CLOEXEC);
+  struct stat info;
+  char byte = 0;
+
+  CU_ASSERT_TRUE_FATAL (fd >= 0 && fstat (fd, &info) == 0);
+  if (at < 0)
+    {
+      CU_ASSERT_EQUAL (ftruncate (fd, info.st_size + at), 0);
+      return;
+    }
+  CU_ASSERT_EQUAL (pread (fd, &byte, 1, at), 1);
+  byte ^= 1;
+  CU_ASSERT_EQUAL (pwrite (fd, &byte, 1, at), 1);
+}
+
+static void
+test_damaged (void)
+{
+  BOX;
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  struct berth_sandbox *other = NULL;
+  struct told told = { 0 };
+  struct berth_error error = { 0 };
+
+  for (int i = 0; i < 2; i++)
+    {
+      put (sandbox, "note", "first");
+      CU_ASSERT_EQUAL_FATAL (save (sandbox, NULL, &told, NULL), 0);
+      put (sandbox, "note", "second");
+      damage (&place, told.id, i == 0 ? -1 : 20);
+      CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, told.id, NULL, &error), -1);
+      CU_ASSERT_TRUE (error_is (&error, BERTH_E_CONFIGURATION, i == 0 ? "is damaged: got" : "is damaged: its SHA-256"));
+      CU_ASSERT_TRUE (has (sandbox, "note", "second"));
+      options.snapshot = told.id;
+      CU_ASSERT_EQUAL (berth_sandbox_create (place.host, &options, &other, &error), -1);
+      CU_ASSERT_EQUAL (error.code, BERTH_E_CONFIGURATION);
+    }
+  CU_ASSERT_EQUAL (place_records (&place), 1);
+  CU_ASSERT_EQUAL (place_sightings (&place), 1);
+}
+
+static void
+test_rollback (void)
+{
+  BOX;
+  struct berth_sandbox *other = NULL;
+  struct told told = { 0 };
+
+  put (sandbox, "note", "first");
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, berth_sandbox_id (sandbox), &other, NULL), 0);
+  for (int i = 0; i < 3; i++)
+    {
+      put (sandbox, "note", "second");
+      put (sandbox, "more", "more");
+      CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, "one", NULL, NULL), 0);
+      CU_ASSERT_TRUE (has (sandbox, "note", "first"));
+      CU_ASSERT_TRUE (has (sandbox, "more", NULL));
+      CU_ASSERT_EQUAL (place_sightings (&place), 1);
+      CU_ASSERT_EQUAL (place_records (&place), 1);
+    }
+  /* one that was opened before and never used */
+  CU_ASSERT_TRUE (has (other, "note", "first"));
+  berth_sandbox_close (other);
+}
+
+/* D-088: five cycles, of the original and of what was restored. */
+static void
+test_cycles (void)
+{
+  BOX;
+  struct told told = { 0 };
+  char path[16];
+
+  for (int i = 1; i <= 5; i++)
+    {
+      snprintf (path, sizeof path, "file%d", i);
+      put (sandbox, path, path);
+      CU_ASSERT_EQUAL_FATAL (save (sandbox, NULL, &told, NULL), 0);
+      if (i % 2 == 0)
+        CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, told.id, NULL, NULL), 0);
+      for (int j = 1; j <= i; j++)
+        {
+          snprintf (path, sizeof path, "file%d", j);
+          CU_ASSERT_TRUE (has (sandbox, path, path));
+        }
+    }
+}
+
+/* Whatever fails before the swap, the old one stays and nothing else does. */
+static void
+test_rollback_fails (void)
+{
+  static const char *const faults[] = { "lifecycle.validate=fail:UNREACHABLE", "lifecycle.create=fail:UNREACHABLE",
+                                        "lifecycle.create.4=fail:UNREACHABLE", "workspace.import_tar=fail:UNREACHABLE" };
+  BOX;
+  struct told told = { 0 };
+  struct berth_error error = { 0 };
+
+  put (sandbox, "note", "first");
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  put (sandbox, "note", "second");
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+    {
+      place_faults (&place, faults[i]);
+      CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, "one", NULL, &error), -1);
+      CU_ASSERT_EQUAL (error.code, BERTH_E_UNREACHABLE);
+      place_faults (&place, "");
+      CU_ASSERT_TRUE (has (sandbox, "note", "second"));
+      CU_ASSERT_EQUAL (place_sightings (&place), 1);
+      CU_ASSERT_EQUAL (place_records (&place), 1);
+    }
+  CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, "none", NULL, &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_NOT_FOUND);
+}
+
+static void
+test_secrets (void)
+{
+  PLACE place;
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  struct berth_pair pair = { "TOKEN", "abc", BERTH_PAIR_SECRET, 0 };
+  BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
+  struct told told = { 0 };
+  struct berth_error error = { 0 };
+
+  place_make (&place, "fake");
+  place_open (&place);
+  options.environment = &pair;
+  options.environment_count = 1;
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &options, &sandbox, NULL), 0);
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, NULL), 0);
+  CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, told.id, NULL, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_WRONG_STATE, "secrets or network rules, which are not kept"));
+}
+
+/* ---- fork ---- */
+
+struct children
+{
+  char ids[4][32];
+  int made, failed;
+};
+
+static void
+note_child (void *context, const struct berth_fork_result *result)
+{
+  struct children *children = context;
+
+  if (result->id != NULL)
+    snprintf (children->ids[children->made++], 32, "%s", result->id);
+  else
+    children->failed += result->error->code == BERTH_E_QUOTA_EXCEEDED;
+}
+
+static void
+test_fork (void)
+{
+  PLACE place;
+  struct berth_fork_options options = BERTH_FORK_OPTIONS_INIT;
+  struct children children = { 0 };
+  BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
+
+  place_make (&place, "fake");
+  place.config = "[limits]\nsandboxes_per_owner = 3\n";
+  place_open (&place);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &sandbox, NULL), 0);
+  put (sandbox, "note", "first");
+  options.count = 3;
+  CU_ASSERT_EQUAL (berth_sandbox_fork (sandbox, &options, note_child, &children, NULL), 0);
+  CU_ASSERT_EQUAL (children.made, 2);
+  CU_ASSERT_EQUAL (children.failed, 1);
+  for (int i = 0; i < children.made; i++)
+    {
+      BERTH_AUTO_SANDBOX struct berth_sandbox *child = NULL;
+      CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, children.ids[i], &child, NULL), 0);
+      CU_ASSERT_TRUE (has (child, "note", "first"));
+      put (child, "note", "mine");
+      CU_ASSERT_TRUE (has (sandbox, "note", "first"));
+    }
+  CU_ASSERT_EQUAL (count_files (&place), 0);
+}
+
+/* ---- D-091: death ---- */
+
+static void
+save_once (const struct place *place, int number)
+{
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_host *host = place_own_host (place);
+
+  (void) number;
+  if (berth_sandbox_open (host, "sb-", &sandbox, NULL) == 0)
+    berth_sandbox_snapshot (sandbox, NULL, NULL, NULL, NULL);
+}
+
+static void
+roll_back_once (const struct place *place, int number)
+{
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_host *host = place_own_host (place);
+
+  (void) number;
+  if (berth_sandbox_open (host, "sb-", &sandbox, NULL) == 0)
+    berth_sandbox_rollback (sandbox, "one", NULL, NULL);
+}
+
+static void
+kill_at (struct place *place, const char *fault, void (*work) (const struct place *place, int number))
+{
+  place_faults (place, fault);
+  int status = place_child (work, place, 0);
+  CU_ASSERT_TRUE (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL);
+  place_faults (place, "");
+}
+
+static void
+test_save_killed (void)
+{
+  static const char *const points[] = { "pause.pause=kill", "workspace.export_tar=kill", "pause.resume=kill" };
+  BOX;
+
+  put (sandbox, "note", "first");
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+    {
+      kill_at (&place, points[i], save_once);
+      CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+      CU_ASSERT_EQUAL (count_files (&place), 0);
+      CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3); /* it was let go on */
+    }
+}
+
+static void
+test_rollback_killed (void)
+{
+  static const char *const points[]
+      = { "lifecycle.validate=kill", "lifecycle.create=kill",     "lifecycle.create.1=kill",  "lifecycle.create.2=kill",
+          "lifecycle.create.3=kill", "lifecycle.create.4=kill",   "lifecycle.create.5=kill",  "lifecycle.create.6=kill",
+          "lifecycle.create.7=kill", "workspace.import_tar=kill", "lifecycle.destroy=kill",   "lifecycle.destroy.1=kill",
+          "lifecycle.destroy.2=kill" };
+  BOX;
+  struct told told = { 0 };
+
+  put (sandbox, "note", "first");
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+    {
+      BERTH_AUTO_FREE char *id = strdup (berth_sandbox_id (sandbox));
+      struct berth_sandbox *other = NULL;
+      BERTH_AUTO_SANDBOX struct berth_sandbox *swept = NULL;
+      CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, id, &other, NULL), 0);
+      put (other, "note", "second");
+      berth_sandbox_close (other);
+      kill_at (&place, points[i], roll_back_once);
+      /* any command that looks clears away what is left */
+      CU_ASSERT_EQUAL (berth_sandbox_create (place.host, NULL, &swept, NULL), 0);
+      CU_ASSERT_EQUAL (berth_sandbox_destroy (swept, NULL, NULL), 0);
+      CU_ASSERT_EQUAL (place_sightings (&place), 1);
+      CU_ASSERT_EQUAL (place_records (&place), 1);
+      CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, id, &other, NULL), 0);
+      CU_ASSERT_TRUE (has (other, "note", "first") || has (other, "note", "second"));
+      /* once the swap is on record it is never undone */
+      CU_ASSERT_TRUE (has (other, "note", strstr (points[i], "destroy") != NULL ? "first" : "second"));
+      CU_ASSERT_EQUAL (berth_sandbox_pause (other, NULL, NULL), 0);
+      CU_ASSERT_EQUAL (berth_sandbox_resume (other, NULL, NULL), 0);
+      berth_sandbox_close (other);
+    }
+}
+
+int
+main (void)
+{
+  static const struct berth_test tests[] = {
+    { "a snapshot is made, told, listed, removed", test_made },
+    { "what cannot be a snapshot is refused and leaves nothing", test_refused },
+    { "snapshots have a quota of their own", test_quota },
+    { "one that could not be held still says so", test_not_still },
+    { "an export that fails leaves a sandbox that runs", test_export_fails },
+    { "a sandbox begins with a snapshot of one that is gone", test_create_from },
+    { "D-091 a damaged file is refused and changes nothing", test_damaged },
+    { "rollback keeps id and handles, and leaves one sandbox", test_rollback },
+    { "D-088 five cycles lose nothing", test_cycles },
+    { "a rollback that fails leaves the old one as it is", test_rollback_fails },
+    { "what had secrets is not made again without them", test_secrets },
+    { "fork gives a result for each child", test_fork },
+    { "D-091 a maker that is killed leaves no snapshot and no sandbox held", test_save_killed },
+    { "a rollback that is killed leaves the old one or the new one", test_rollback_killed },
+    { NULL, NULL },
+  };
+
+  return berth_test_main ("snapshot", tests);
+}
