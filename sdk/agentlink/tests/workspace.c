@@ -280,6 +280,8 @@ static const struct trick tricks[] = {
   { "a link to the outside alone", { LINK_MEMBER ("l", "/etc/passwd") }, 0 },
   { "hard link outwards", { HARD_MEMBER ("h", "/etc/passwd") }, 1 },
   { "hard link upwards", { HARD_MEMBER ("h", "../socket") }, 1 },
+  { "hard link upwards, then written", { HARD_MEMBER ("h", "../secret"), FILE_MEMBER ("h") }, 1 },
+  { "hard link at a link upwards, then written", { LINK_MEMBER ("l", "../secret"), HARD_MEMBER ("h", "l"), FILE_MEMBER ("h") }, 2 },
   { "hard link through a link", { LINK_MEMBER ("l", "/etc"), HARD_MEMBER ("h", "l/passwd") }, 2 },
   { "hard link to a link", { LINK_MEMBER ("l", "/etc/passwd"), HARD_MEMBER ("h", "l") }, 2 },
   { "hard link to nothing", { HARD_MEMBER ("h", "missing") }, 1 },
@@ -340,7 +342,7 @@ test_hostile (void)
 {
   struct agent_under_test agent;
   struct stat passwd_before, passwd_after;
-  char escaped[128];
+  char escaped[128], secret[128];
 
   unlink ("/tmp/berth-escaped"); /* of a run that found a defect */
   CU_ASSERT_EQUAL (stat ("/etc/passwd", &passwd_before), 0);
@@ -348,7 +350,10 @@ test_hostile (void)
     {
       if (!agent_start (&agent, NULL))
         return;
+      snprintf (secret, sizeof secret, "%s/secret", agent.directory);
+      CU_ASSERT_EQUAL (berth_fs_replace (AT_FDCWD, secret, "precious", 8, 0644), 0);
       try_trick (&agent, &tricks[i]);
+      CU_ASSERT (stat (secret, &passwd_after) == 0 && passwd_after.st_size == 8 && passwd_after.st_nlink == 1);
       snprintf (escaped, sizeof escaped, "%s/escaped", agent.directory);
       CU_ASSERT_NOT_EQUAL (access (escaped, F_OK), 0);
       agent_stop (&agent);
@@ -463,7 +468,7 @@ static const struct berth_test tests[] = {
   { "W01 W03 everything survives a round trip", test_round_trip },
   { "W01 W03 other tars read ours, and we theirs; a cut one is refused", test_other_tar },
   { "W02 limits hold while streaming", test_limits },
-  { "W04 hostile archives change nothing outside", test_hostile },
+  { "W04 D-071 hostile archives change nothing outside", test_hostile },
   { "W04 D-079 set-id bits are cleared, devices refused", test_forged },
   { "W05 a workspace that changes meanwhile", test_changing },
   { NULL, NULL },
