@@ -128,6 +128,7 @@ static const struct berth_backend backend = {
   .correlation = &correlation,
   .pause = &pause_group,
   .restart = &restart,
+  .network = &ns_network,
 };
 
 const struct berth_backend *

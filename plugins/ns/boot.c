@@ -8,10 +8,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "plugins/ns/network.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fd.h"
 
 #define ARGUMENTS_MAX 24
+#define BESIDE 2           /* guard and pasta, where the limit counts those of the sandbox's user namespace */
+#define GUARD_KILL_MS 5000
 
 void
 ns_boot_begin (struct ns_boot *boot, struct berth_call *call, struct berth_state *state, const char *id)
@@ -21,9 +24,10 @@ ns_boot_begin (struct ns_boot *boot, struct berth_call *call, struct berth_state
     .state = state,
     .id = id,
     .cgroup = { .into = -1 },
-    .launched = { .pidfd = -1, .status = -1, .go = -1, .errors = -1 },
+    .launched = { .pidfd = -1, .status = -1, .go = -1, .errors = -1, .users = -1, .network = -1 },
     .users = { .space = -1 },
     .box = -1,
+    .guard = -1,
     .disk = -1,
     .listen = -1,
     .seccomp = -1,
@@ -44,7 +48,7 @@ ns_boot_write_meta (struct ns_boot *boot, int (*write) (int, const struct ns_met
 static int
 make_cgroup (struct ns_boot *boot)
 {
-  BERTH_AUTO_FREE char *name = ns_cgroup_name (boot->state, boot->id);
+  BERTH_AUTO_FREE char *name = ns_cgroup_name (boot->state, boot->id, NS_CGROUP_OWN);
 
   if (name == NULL)
     return boot->call->services->fail (boot->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
@@ -114,6 +118,12 @@ add_number (struct arguments *arguments, const char *option, uint64_t value)
   add_word (arguments, text);
 }
 
+static bool
+has_network (const struct ns_boot *boot)
+{
+  return boot->meta.limits.network == BERTH_ALLOW;
+}
+
 static void
 fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
 {
@@ -136,7 +146,7 @@ fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
     {
       add_word (arguments, "--single-user");
       if (meta->limits.enforced & BERTH_SPEC_PIDS)
-        add_number (arguments, "--limit-processes", meta->limits.pids);
+        add_number (arguments, "--limit-processes", meta->limits.pids + (has_network (boot) ? BESIDE : 0));
     }
   else
     add_number (arguments, "--own-id", NS_AGENT_ID);
@@ -159,7 +169,8 @@ start_agent (struct ns_boot *boot)
     .cgroup = &boot->cgroup,
     .box = boot->box,
     .users = &boot->users,
-    .processes = boot->meta.limits.enforced & BERTH_SPEC_PIDS ? boot->meta.limits.pids : 0,
+    .processes = boot->meta.limits.enforced & BERTH_SPEC_PIDS ? boot->meta.limits.pids + (has_network (boot) ? BESIDE : 0) : 0,
+    .network = has_network (boot),
     .agent = call->services->agent_path (call->instance, NULL),
     .arguments = arguments.word,
     .workspace = boot->disk,
@@ -169,12 +180,12 @@ start_agent (struct ns_boot *boot)
   };
 
   fill_arguments (boot, &arguments);
-  ns_plan_root (&boot->plan, &boot->meta.limits);
+  ns_plan_root (&boot->plan, &boot->meta.limits, has_network (boot) ? ns_network_resolver () : NULL);
   if (boot->plan.error != 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
   if (boot->plan.odd != NULL)
     return call->services->fail (call, BERTH_E_CONFIGURATION, "%s of this machine is not the device of that name", boot->plan.odd);
-  if (ns_launch (call, &launch, &boot->launched) < 0)
+  if (ns_launch (call, &launch, &boot->launched) < 0 || (has_network (boot) && ns_network_start (boot) < 0))
     return -1;
   boot->meta.pid = boot->launched.pid;
   boot->meta.pid_start = boot->launched.start;
@@ -236,12 +247,15 @@ ns_boot_kill (struct ns_boot *boot)
   boot->handle = NULL;
   ns_launched_kill (&boot->launched);
   ns_launched_close (&boot->launched);
+  if (boot->guard >= 0)
+    ns_guard_end (boot->guard, GUARD_KILL_MS);
 }
 
 void
 ns_boot_finish (struct ns_boot *boot)
 {
-  const int fds[] = { boot->box, boot->disk, boot->listen, boot->seccomp, boot->environment_fd, boot->users.space };
+  const int fds[] = { boot->box,     boot->guard,          boot->disk,       boot->listen,
+                      boot->seccomp, boot->environment_fd, boot->users.space };
 
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
     if (fds[i] >= 0)

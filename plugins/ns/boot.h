@@ -24,6 +24,7 @@ struct ns_boot
   struct ns_cgroup cgroup;
   struct ns_plan plan;
   struct ns_launched launched;
+  int guard; /* of the network, or -1 */
   int disk; /* the mount of a limited workspace, or -1 */
   int listen;
   int seccomp;

@@ -261,9 +261,9 @@ ns_cgroup_write (int directory, const char *file, const char *format, ...)
 /* ---- making ---- */
 
 char *
-ns_cgroup_name (const struct berth_state *state, const char *id)
+ns_cgroup_name (const struct berth_state *state, const char *id, const char *which)
 {
-  return berth_string_format ("%s-%s", id, state->tag);
+  return berth_string_format ("%s-%s%s", id, state->tag, which);
 }
 
 /* Root's parent stays once it is there, since making and removing it would cost each lone sandbox as much as
@@ -435,8 +435,8 @@ remove_one (const char *mount, const char *name)
   return 0;
 }
 
-int
-ns_cgroup_remove (const struct ns_hierarchies *hierarchies, const char *name)
+static int
+remove_all (const struct ns_hierarchies *hierarchies, const char *name)
 {
   int result = 0, reason = 0;
 
@@ -448,6 +448,17 @@ ns_cgroup_remove (const struct ns_hierarchies *hierarchies, const char *name)
       }
   errno = reason;
   return result;
+}
+
+int
+ns_cgroups_remove (const struct ns_hierarchies *hierarchies, const struct berth_state *state, const char *id)
+{
+  BERTH_AUTO_FREE char *own = ns_cgroup_name (state, id, NS_CGROUP_OWN);
+  BERTH_AUTO_FREE char *network = ns_cgroup_name (state, id, NS_CGROUP_NETWORK);
+
+  if (own == NULL || network == NULL)
+    return -1;
+  return remove_all (hierarchies, own) < 0 || remove_all (hierarchies, network) < 0 ? -1 : 0;
 }
 
 int

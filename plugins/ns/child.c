@@ -303,7 +303,7 @@ first_process (const struct ns_child *child, const int *mapped)
 
 /* "/proc/PID/NAME", where snprintf may not be used. */
 static int
-open_of_process (long pid, const char *name)
+open_of_process (long pid, const char *name, int flags)
 {
   char path[48] = "/proc/";
   char digits[24];
@@ -316,14 +316,14 @@ open_of_process (long pid, const char *name)
     path[used++] = digits[--count];
   path[used++] = '/';
   memcpy (path + used, name, strlen (name) + 1);
-  return open_file (path, O_WRONLY, 0);
+  return open_file (path, flags, 0);
 }
 
 static void
 write_of_process (const struct ns_child *child, long pid, const char *name, const char *text)
 {
   size_t size = strlen (text);
-  int fd = open_of_process (pid, name);
+  int fd = open_of_process (pid, name, O_WRONLY);
 
   if (fd < 0 || write_bytes (fd, text, size) != (long) size)
     give_up (child, -NS_STAGE_MAP);
@@ -411,21 +411,32 @@ clone_first (const struct ns_child *child, int *pidfd)
   return syscall (SYS_clone3, &arguments, sizeof arguments);
 }
 
-/* The pidfd is the first process for sure, even when it has died by now. */
+/* The pidfd is the first process for sure, even when it has died by now.  Its namespaces may be opened by
+ * whoever made it as long as it is a copy of him: later it is somebody else, or the agent. */
 static void
-hand_over (const struct ns_child *child, int pidfd)
+hand_over (const struct ns_child *child, long pid, int pidfd)
 {
+  int fds[NS_HANDED_MAX] = { pidfd };
+  int count = 1;
   union
   {
     struct cmsghdr header;
-    unsigned char bytes[CMSG_SPACE (sizeof pidfd)];
-  } control = { .header = { .cmsg_len = CMSG_LEN (sizeof pidfd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+    unsigned char bytes[CMSG_SPACE (sizeof fds)];
+  } control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
   char byte = 'p';
   struct iovec bytes = { .iov_base = &byte, .iov_len = 1 };
-  const struct msghdr message
-      = { .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
 
-  memcpy (CMSG_DATA (&control.header), &pidfd, sizeof pidfd);
+  if (child->network)
+    {
+      fds[count++] = open_of_process (pid, "ns/user", O_RDONLY);
+      fds[count++] = open_of_process (pid, "ns/net", O_RDONLY);
+    }
+  control.header.cmsg_len = CMSG_LEN (sizeof *fds * (size_t) count);
+  memcpy (CMSG_DATA (&control.header), fds, sizeof *fds * (size_t) count);
+  const struct msghdr message = { .msg_iov = &bytes,
+                                  .msg_iovlen = 1,
+                                  .msg_control = &control,
+                                  .msg_controllen = CMSG_SPACE (sizeof *fds * (size_t) count) };
   if (syscall (SYS_sendmsg, child->go, &message, MSG_NOSIGNAL) != 1)
     give_up (child, -NS_STAGE_CLONE);
 }
@@ -454,10 +465,29 @@ ns_child_run (void *context)
     first_process (child, mapped);
   if (child->owner != 0)
     become_owner (child, 0);
-  hand_over (child, pidfd);
+  hand_over (child, pid, pidfd);
   tell (child, NS_NEWS_STARTED, (int32_t) pid, 0);
   map_ids (child, pid);
   if (write_bytes (mapped[1], "m", 1) != 1)
     give_up (child, -NS_STAGE_MAP);
   leave (0);
+}
+
+/* No namespace, no step: the agent's file under another name. */
+void
+ns_child_run_beside (const struct ns_child *child)
+{
+  char *const environment[] = { NULL };
+  const uint64_t none = 0;
+
+  close_others (child);
+  forget_oom_score ();
+  join_cgroups (child);
+  umask (022);
+  if (syscall (SYS_chdir, "/") < 0 || setsid () < 0)
+    give_up (child, -NS_STAGE_ACCOUNT);
+  place_descriptors (child);
+  syscall (SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+  syscall (SYS_execveat, child->agent, "", child->arguments, environment, AT_EMPTY_PATH);
+  give_up (child, -NS_STAGE_EXEC);
 }

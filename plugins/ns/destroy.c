@@ -19,16 +19,12 @@
 #define KILL_MS 5000 /* then the verdict is ACCEPTED */
 #define POLL_MS 100
 
-int
-ns_kill_agent (struct berth_call *call, const struct ns_meta *meta)
+/* 1 once the process is dead, 0 not yet, -1 after fail. */
+static int
+wait_for_death (struct berth_call *call, int process)
 {
-  BERTH_AUTO_FD int agent = ns_meta_agent (meta);
-  struct pollfd poll_fd = { .fd = agent, .events = POLLIN };
+  struct pollfd poll_fd = { .fd = process, .events = POLLIN };
 
-  if (agent < 0)
-    return 1;
-  syscall (SYS_pidfd_send_signal, agent, SIGKILL, NULL, 0);
-  ns_freezer_let_die (meta->freezer);
   for (int64_t end = berth_clock_monotonic_ms () + KILL_MS; berth_clock_monotonic_ms () < end;)
     {
       uint32_t code = call->services->cancelled (call);
@@ -38,6 +34,22 @@ ns_kill_agent (struct berth_call *call, const struct ns_meta *meta)
         return 1;
     }
   return 0;
+}
+
+int
+ns_kill_agent (struct berth_call *call, const struct ns_meta *meta)
+{
+  BERTH_AUTO_FD int agent = ns_meta_agent (meta);
+  BERTH_AUTO_FD int guard = ns_meta_guard (meta);
+  int dead = 1;
+
+  if (agent >= 0)
+    {
+      syscall (SYS_pidfd_send_signal, agent, SIGKILL, NULL, 0);
+      ns_freezer_let_die (meta->freezer);
+      dead = wait_for_death (call, agent);
+    }
+  return dead == 1 && guard >= 0 ? ns_guard_end (guard, KILL_MS) : dead;
 }
 
 /* Whether somebody listens at PATH. */
@@ -118,7 +130,7 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
 {
   NS_AUTO_HIERARCHIES struct ns_hierarchies hierarchies = { 0 };
   NS_AUTO_META struct ns_meta meta = { 0 };
-  BERTH_AUTO_FREE char *cgroup = ns_cgroup_name (state, native->id);
+  BERTH_AUTO_FREE char *cgroup = ns_cgroup_name (state, native->id, NS_CGROUP_OWN);
 
   out->verdict = BERTH_GONE;
   if (!ns_id_is_possible (state, native->id))
@@ -137,7 +149,7 @@ ns_destroy (struct berth_call *call, struct berth_state *state, const struct ber
       out->verdict = BERTH_ACCEPTED;
       return dead;
     }
-  if (ns_cgroup_remove (&hierarchies, cgroup) < 0)
+  if (ns_cgroups_remove (&hierarchies, state, native->id) < 0)
     {
       if (errno != EBUSY)
         return refuse (call, out, native->id, "the cgroups");
@@ -158,7 +170,7 @@ ns_probe (struct berth_call *call, struct berth_state *state, const struct berth
           struct berth_presence *out)
 {
   NS_AUTO_HIERARCHIES struct ns_hierarchies hierarchies = { 0 };
-  BERTH_AUTO_FREE char *cgroup = ns_cgroup_name (state, native->id);
+  BERTH_AUTO_FREE char *cgroup = ns_cgroup_name (state, native->id, NS_CGROUP_OWN);
   BERTH_AUTO_FREE char *socket = ns_box_socket (state, native->id);
   struct stat status;
 

@@ -46,17 +46,6 @@ refuse_image (struct berth_call *call, const char *image)
 }
 
 static int
-refuse_network (struct berth_call *call, const struct berth_policy *policy)
-{
-  if (policy == NULL || (policy->default_action == BERTH_DENY && policy->rules.count == 0 && policy->asks == 0))
-    return 0;
-  call->services->fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED,
-                        "the ns backend gives no network but the sandbox's own loopback");
-  call->services->hint (call, "ask for the policy deny, without rules");
-  return -1;
-}
-
-static int
 refuse_user (struct berth_call *call, const char *user, bool forbid_root, bool single)
 {
   int64_t number = ns_account_id (user);
@@ -206,6 +195,11 @@ ns_is_single (const struct ns_limits *limits)
 int
 ns_still_enforced (struct berth_call *call, const struct ns_hierarchies *hierarchies, const struct ns_limits *limits)
 {
+  const struct berth_policy policy = { .struct_size = sizeof policy, .default_action = limits->network };
+  uint32_t action;
+
+  if (limits->network == BERTH_ALLOW && ns_network_resolve (call, &policy, &action) < 0)
+    return -1;
   return refuse_unenforced (call, limits->enforced & CGROUP_SPEC & ~limits_there (hierarchies));
 }
 
@@ -218,7 +212,6 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, b
   if (BERTH_REFUSE_UNKNOWN (call, SPEC, asks, KNOWN_SPEC) < 0)
     return -1;
   if ((asks & BERTH_SPEC_IMAGE && refuse_image (call, spec->image) < 0)
-      || (asks & BERTH_SPEC_NETWORK && refuse_network (call, spec->network) < 0)
       || (asks & BERTH_SPEC_USER && refuse_user (call, spec->user, asks & BERTH_SPEC_FORBID_ROOT, single) < 0))
     return -1;
   if (asks & BERTH_SPEC_TIER && spec->minimum_tier > BERTH_TIER_CONTAINER)
@@ -228,7 +221,8 @@ ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, b
       return -1;
     }
   *limits = defaults;
-  if (take_numbers (call, spec, limits) < 0)
+  if (take_numbers (call, spec, limits) < 0
+      || ns_network_resolve (call, asks & BERTH_SPEC_NETWORK ? spec->network : NULL, &limits->network) < 0)
     return -1;
   limits->enforced = KNOWN_SPEC & ~(BERTH_SPEC_DISK | CGROUP_SPEC);
   if (asks & BERTH_SPEC_DISK && ns_disk_is_possible ())

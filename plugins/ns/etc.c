@@ -28,7 +28,7 @@ add_file (struct ns_plan *plan, const char *path, const char *content)
 }
 
 static void
-add_own_files (struct ns_plan *plan)
+add_own_files (struct ns_plan *plan, const char *resolver)
 {
   char passwd[NS_PASSWD_FILE_SIZE];
 
@@ -36,7 +36,8 @@ add_own_files (struct ns_plan *plan)
   add_file (plan, "etc/group", ns_group_file);
   add_file (plan, "etc/hostname", "sandbox\n");
   add_file (plan, "etc/hosts", "127.0.0.1\tlocalhost\n127.0.1.1\tsandbox\n::1\tlocalhost ip6-localhost ip6-loopback\n");
-  add_file (plan, "etc/resolv.conf", "");
+  add_file (plan, "etc/resolv.conf", resolver != NULL ? ns_plan_text (plan, "nameserver %s\n", resolver) : "");
+  add_file (plan, NS_EMPTY_FILE, "");
   add_file (plan, "etc/host.conf", "multi on\n");
   add_file (plan, "etc/shells", "/bin/sh\n/bin/bash\n");
   add_file (plan, "etc/nsswitch.conf",
@@ -57,13 +58,13 @@ show_java (struct ns_plan *plan)
 }
 
 void
-ns_plan_etc (struct ns_plan *plan)
+ns_plan_etc (struct ns_plan *plan, const char *resolver)
 {
   static const char *const directories[] = { "etc", "etc/ssl", "etc/pki", "etc/pki/tls", "etc/pki/ca-trust" };
 
   for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
     ns_plan_add (plan, (struct ns_step){ .kind = NS_STEP_DIRECTORY, .value = 0755, .target = directories[i] });
-  add_own_files (plan);
+  add_own_files (plan, resolver);
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
     ns_plan_show (plan, shown[i]);
   show_java (plan);

@@ -71,8 +71,8 @@ seal_copy (const char *path)
 }
 
 /* The file through a read-only mount of its own: /proc/1/exe inside leads to that mount. */
-static int
-open_agent (struct berth_call *call, const char *path)
+int
+ns_agent_open (struct berth_call *call, const char *path)
 {
   struct mount_attr closed = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
   BERTH_AUTO_FD int fd = -1;
@@ -120,12 +120,14 @@ add_keep (struct ns_child *child, int *fd)
 static int
 raise_descriptors (struct ns_child *child)
 {
-  int *const fds[] = { &child->box,    &child->workspace, &child->status, &child->go, &child->agent,
-                       &child->space,  &child->into,   &child->fds[0], &child->fds[2],  &child->fds[3], &child->fds[4],
-                       &child->fds[5] };
+  int *const fds[] = { &child->box,   &child->workspace, &child->status, &child->go,
+                       &child->agent, &child->space,     &child->into,   &child->fds[0] };
 
   for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
     if (add_keep (child, fds[i]) < 0)
+      return -1;
+  for (int i = 2; i < NS_AGENT_FDS; i++)
+    if (add_keep (child, &child->fds[i]) < 0)
       return -1;
   for (int i = 0; i < child->joins; i++)
     if (add_keep (child, &child->join[i]) < 0)
@@ -164,6 +166,8 @@ ns_launched_close (struct ns_launched *launched)
   close_fd (&launched->pidfd);
   close_fd (&launched->status);
   close_fd (&launched->errors);
+  close_fd (&launched->users);
+  close_fd (&launched->network);
 }
 
 /* ---- news ---- */
@@ -179,9 +183,8 @@ fail_if_over (struct berth_call *call)
                                                                   : "cancelled while the sandbox was made");
 }
 
-/* 0 when FD can be read or has ended, -1 after fail. */
-static int
-wait_for (struct berth_call *call, int fd)
+int
+ns_wait_readable (struct berth_call *call, int fd)
 {
   struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .fd = call->services->cancel_fd (call), .events = POLLIN } };
 
@@ -230,7 +233,7 @@ has_news (int status, struct ns_news *news)
 static int
 next_news (struct berth_call *call, int status, struct ns_news *news)
 {
-  if (wait_for (call, status) < 0)
+  if (ns_wait_readable (call, status) < 0)
     return -1;
   ssize_t size = read (status, news, sizeof *news);
   return size == (ssize_t) sizeof *news ? 1 : 0;
@@ -244,14 +247,23 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
 {
   struct ns_news news;
   struct pollfd ended = { .events = POLLIN };
+  int fds[NS_HANDED_MAX];
+  size_t wanted = launch->network ? NS_HANDED_MAX : 1, count = wanted;
   char byte;
-  size_t count = 1;
 
   if (!has_news (out->status, &news))
     return call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died before it began");
   if (news.what == NS_NEWS_FAILED)
     return fail_step (call, launch->plan, &news);
-  if (berth_fd_receive (out->go, &byte, 1, &out->pidfd, &count) != 1 || count != 1)
+  ssize_t got = berth_fd_receive (out->go, &byte, 1, fds, &count);
+  if (got == 1 && count > 0)
+    out->pidfd = fds[0];
+  if (got == 1 && count == NS_HANDED_MAX)
+    {
+      out->users = fds[1];
+      out->network = fds[2];
+    }
+  if (got != 1 || count != wanted)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptor for the sandbox's first process: %m");
   out->pid = news.value;
   out->start = berth_process_start (out->pid);
@@ -260,10 +272,10 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
   if (out->start != 0 && poll (&ended, 1, 0) == 0)
     return fail_if_over (call);
   /* It died as quickly as that, but not without saying why. */
-  int got = next_news (call, out->status, &news);
-  if (got > 0 && news.what == NS_NEWS_FAILED)
+  int more = next_news (call, out->status, &news);
+  if (more > 0 && news.what == NS_NEWS_FAILED)
     return fail_step (call, launch->plan, &news);
-  return got < 0 ? -1 : call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died");
+  return more < 0 ? -1 : call->services->fail (call, BERTH_E_INTERNAL, "the sandbox's first process died");
 }
 
 /* The kernel notes with the memory whether it may be dumped, and the process in between, which shares
@@ -296,6 +308,37 @@ run_child (struct ns_child *child)
   pthread_mutex_unlock (&dumpable_lock);
   errno = reason;
   return pid < 0 ? -1 : 0;
+}
+
+/* A copy of the host, in memory too: it lets go of what it has open. */
+static int
+clone_beside (const struct ns_child *child, int *pidfd)
+{
+  struct clone_args arguments = { .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND, .pidfd = (uint64_t) (uintptr_t) pidfd };
+  sigset_t all, before;
+
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
+  if (pid == 0)
+    ns_child_run_beside (child);
+  int reason = errno;
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  errno = reason;
+  return pid < 0 ? -1 : 0;
+}
+
+int
+ns_launch_beside (struct ns_child *child, int *pidfd)
+{
+  int result = raise_descriptors (child);
+
+  if (result == 0)
+    result = clone_beside (child, pidfd);
+  int reason = errno;
+  close_copies (child);
+  errno = reason;
+  return result;
 }
 
 struct pipes
@@ -344,7 +387,8 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .agent = agent,
     .space = launch->users->space,
     .processes = launch->users->space >= 0 ? launch->processes : 0,
-    .fds = { null, null, errors, launch->listen, launch->seccomp, launch->environment },
+    .network = launch->network,
+    .fds = { null, null, errors, launch->listen, launch->seccomp, launch->environment, -1, -1 },
     .arguments = launch->arguments,
   };
   memcpy (child->join, launch->cgroup->join, sizeof child->join);
@@ -356,7 +400,7 @@ int
 ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out)
 {
   BERTH_CLEANUP (close_pipes) struct pipes pipes = { { -1, -1 }, { -1, -1 } };
-  BERTH_AUTO_FD int agent = open_agent (call, launch->agent);
+  BERTH_AUTO_FD int agent = ns_agent_open (call, launch->agent);
   BERTH_AUTO_FD int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
   struct ns_child child;
 

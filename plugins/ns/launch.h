@@ -12,6 +12,7 @@ struct ns_launch
   int box;
   const struct ns_users *users;
   uint32_t processes; /* at most, where nothing but the user's count of them can say so; 0: any */
+  bool network;    /* hand out its namespaces */
   int workspace;   /* a mount for it, or -1: the directory of the box */
   const char *agent;
   char *const *arguments;
@@ -29,7 +30,17 @@ struct ns_launched
   int status;  /* ends when it has become the agent */
   int go;
   int errors; /* what the agent writes to its standard error */
+  int users;  /* its namespaces, where they were wanted */
+  int network;
 };
+
+/* A descriptor to execute the agent at PATH from; -1 after fail. */
+int ns_agent_open (struct berth_call *call, const char *path);
+/* 0 when FD can be read or has ended, -1 after fail. */
+int ns_wait_readable (struct berth_call *call, int fd);
+/* Starts a process with copies of the descriptors of CHILD that is no child which others could wait for: 0 with
+ * its PIDFD, or -1 with errno. */
+int ns_launch_beside (struct ns_child *child, int *pidfd);
 
 int ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out);
 /* Lets it become the agent, which then answers on its socket, or does not. */

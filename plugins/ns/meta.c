@@ -153,6 +153,7 @@ put_limits (struct berth_buffer *out, const struct ns_limits *limits)
   put_number (out, "cpu_milli", limits->cpu_milli);
   put_number (out, "pids", limits->pids);
   put_number (out, "open_files", limits->open_files);
+  put_number (out, "network", limits->network);
   put_number (out, "capabilities", limits->capabilities);
 }
 
@@ -196,6 +197,8 @@ put_process (struct berth_buffer *out, const struct ns_meta *meta)
     put_line (out, "freezer", meta->freezer);
   put_number (out, "pid", (uint64_t) meta->pid);
   put_number (out, "pid_start", meta->pid_start);
+  put_number (out, "guard", (uint64_t) meta->guard);
+  put_number (out, "guard_start", meta->guard_start);
   put_line (out, "boot", meta->boot);
   put_number (out, "ready", meta->ready);
   berth_buffer_append_string (out, LAST_LINE "\n");
@@ -296,9 +299,12 @@ take_number (const char *name, const char *text, struct ns_meta *meta)
     { "cpu_milli", &meta->limits.cpu_milli, false },
     { "pids", &meta->limits.pids, false },
     { "open_files", &meta->limits.open_files, false },
+    { "network", &meta->limits.network, false },
     { "capabilities", &meta->limits.capabilities, true },
     { "pid", &meta->pid, false },
     { "pid_start", &meta->pid_start, true },
+    { "guard", &meta->guard, false },
+    { "guard_start", &meta->guard_start, true },
   };
   uint64_t value;
 
@@ -455,17 +461,29 @@ ns_meta_mend (int box)
   return strlen (text.data) == size || ftruncate (fd, (off_t) strlen (text.data)) == 0 ? 0 : -1;
 }
 
-int
-ns_meta_agent (const struct ns_meta *meta)
+static int
+open_recorded (const struct ns_meta *meta, pid_t pid, uint64_t start)
 {
   char boot[37];
 
-  if (meta->pid > 0 && berth_boot_id (boot) < 0)
+  if (pid > 0 && berth_boot_id (boot) < 0)
     return -1;
-  if (meta->pid <= 0 || strcmp (boot, meta->boot) != 0)
+  if (pid <= 0 || strcmp (boot, meta->boot) != 0)
     {
       errno = ESRCH;
       return -1;
     }
-  return berth_process_open (meta->pid, meta->pid_start);
+  return berth_process_open (pid, start);
+}
+
+int
+ns_meta_agent (const struct ns_meta *meta)
+{
+  return open_recorded (meta, meta->pid, meta->pid_start);
+}
+
+int
+ns_meta_guard (const struct ns_meta *meta)
+{
+  return open_recorded (meta, meta->guard, meta->guard_start);
 }

@@ -7,7 +7,7 @@
  *   STATE/ids/UID             a second name of its meta: the range of user ids that it has
  *   RUNTIME/ID                the agent's socket
  *   CACHE/seccomp-KEY         the compiled filter
- * and cgroups berth/ID-TAG, where TAG tells the states of several instances apart. */
+ * and cgroups berth/ID-TAG, where TAG tells the states of several instances apart, and berth/ID-TAG.net. */
 #ifndef BERTH_PLUGINS_NS_NS_H
 #define BERTH_PLUGINS_NS_NS_H
 
@@ -81,6 +81,7 @@ struct ns_limits
   uint32_t cpu_milli;
   uint32_t pids;
   uint32_t open_files;
+  uint32_t network;      /* BERTH_DENY or BERTH_ALLOW */
   uint64_t capabilities; /* BERTH_CAP_* of this very sandbox */
 };
 
@@ -97,7 +98,7 @@ uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
 /* ---- effective.c: what a specification gets ---- */
 #define NS_CAPABILITIES \
   (BERTH_CAP_PROBE | BERTH_CAP_INVENTORY | BERTH_CAP_EXPIRY | BERTH_CAP_CORRELATED_CREATE | BERTH_CAP_PAUSE \
-   | BERTH_CAP_RESTART)
+   | BERTH_CAP_RESTART | BERTH_CAP_NETWORK_POLICY)
 /* Refuses SPEC or says what it gets. */
 int ns_resolve (struct berth_call *call, const struct ns_hierarchies *hierarchies, bool single, const struct berth_spec *spec,
                 struct ns_limits *limits);
@@ -196,10 +197,13 @@ int ns_cgroup_make (struct berth_call *call, const struct ns_hierarchies *hierar
                     const struct ns_limits *limits, struct ns_cgroup *out);
 void ns_cgroup_free (struct ns_cgroup *cgroup);
 /* Kills what is in them and removes them: 0, or -1 with errno (EBUSY: not yet empty). */
-int ns_cgroup_remove (const struct ns_hierarchies *hierarchies, const char *name);
+int ns_cgroups_remove (const struct ns_hierarchies *hierarchies, const struct berth_state *state, const char *id);
 /* 1 something is left of it, 0 nothing. */
 int ns_cgroup_exists (const struct ns_hierarchies *hierarchies, const char *name);
-char *ns_cgroup_name (const struct berth_state *state, const char *id);
+/* That of the sandbox's processes, and that of what gives it a network, which may have none. */
+#define NS_CGROUP_OWN ""
+#define NS_CGROUP_NETWORK ".net"
+char *ns_cgroup_name (const struct berth_state *state, const char *id, const char *which);
 uint64_t ns_cgroup_kills (const char *out_of_memory);
 /* One version each. */
 extern const char *const ns_cgroup_v1_counter;
@@ -263,6 +267,8 @@ struct ns_meta
   bool ready;    /* it was handed over */
   pid_t pid;     /* the agent; 0: not started yet, or stopped */
   uint64_t pid_start;
+  pid_t guard;   /* what gives it a network; 0: nothing does */
+  uint64_t guard_start;
   char boot[37];
   char *out_of_memory;
   char *freezer;
@@ -284,6 +290,15 @@ int ns_meta_mend (int box);
 int ns_meta_find (struct berth_call *call, const struct berth_state *state, const char *id, struct ns_meta *meta);
 /* A pidfd of the live agent; -1 with ESRCH when there is none. */
 int ns_meta_agent (const struct ns_meta *meta);
+/* The same of the guard of its network. */
+int ns_meta_guard (const struct ns_meta *meta);
+
+/* ---- network.c ---- */
+extern const struct berth_network_ops ns_network;
+/* Which of the two POLICY (NULL: none) asks for, or refuses it. */
+int ns_network_resolve (struct berth_call *call, const struct berth_policy *policy, uint32_t *action);
+/* Kills it: 1 once it is dead, and pasta with it; 0 not yet. */
+int ns_guard_end (int guard, int patience_ms);
 
 /* ---- seccomp.c ---- */
 /* A descriptor to read the filter from; -1 after fail. */

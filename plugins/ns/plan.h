@@ -65,9 +65,12 @@ void ns_plan_describe (const struct ns_plan *plan, int index, char *text, size_t
 
 /* ---- root.c, etc.c ---- */
 struct ns_limits;
-/* Everything from the copied mounts of the host to the finished root. */
-void ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits);
-void ns_plan_etc (struct ns_plan *plan);
+/* Everything from the copied mounts of the host to the finished root.  RESOLVER is the address of a
+ * server of names, or NULL. */
+void ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits, const char *resolver);
+void ns_plan_etc (struct ns_plan *plan, const char *resolver);
+/* Inside, relative to the root that is made: a file that stays empty. */
+#define NS_EMPTY_FILE "etc/networks"
 /* Shows the host's SOURCE, an absolute path, at the same place: a link as a link, a file or directory
  * bound; nothing when there is none. */
 void ns_plan_show (struct ns_plan *plan, const char *source);
@@ -97,7 +100,8 @@ enum
 };
 
 #define NS_KEEP_MAX 20
-#define NS_AGENT_FDS 6
+#define NS_HANDED_MAX 3 /* a pidfd of the first process, its user and its network namespace */
+#define NS_AGENT_FDS 8
 struct ns_child
 {
   const struct ns_plan *plan;
@@ -115,6 +119,7 @@ struct ns_child
   int agent;
   int fds[NS_AGENT_FDS]; /* become 0, 1, 2, 3 and so on; -1: none */
   char map[2][64];       /* for uid_map and gid_map */
+  bool network;          /* its namespaces are handed over too */
   bool single;           /* one id is mapped, to the sandbox's account: there is no uid 0 */
   uid_t owner;           /* who makes the user namespace; 0: whoever it is */
   char *const *arguments;
@@ -122,6 +127,8 @@ struct ns_child
 /* The process between the caller and the sandbox's first one, of the type that clone wants; it does not
  * return.  It shares the caller's memory, but in a sanitizer's build. */
 int ns_child_run (void *child);
+/* A process that is not in the sandbox: of the cgroups only those to join count. */
+_Noreturn void ns_child_run_beside (const struct ns_child *child);
 /* A process that keeps its namespaces until it is killed, or PARENT dies. */
 _Noreturn void ns_child_hold (pid_t parent);
 

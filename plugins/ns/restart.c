@@ -64,11 +64,8 @@ find (struct ns_boot *boot, int *lock)
 static int
 remove_cgroups (struct berth_call *call, const struct ns_boot *boot)
 {
-  BERTH_AUTO_FREE char *name = ns_cgroup_name (boot->state, boot->id);
-
-  if (name == NULL)
-    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
-  for (int64_t end = berth_clock_monotonic_ms () + REMOVE_MS; ns_cgroup_remove (&boot->hierarchies, name) < 0;)
+  for (int64_t end = berth_clock_monotonic_ms () + REMOVE_MS;
+       ns_cgroups_remove (&boot->hierarchies, boot->state, boot->id) < 0;)
     if (errno != EBUSY || berth_clock_monotonic_ms () >= end)
       return call->services->fail (call, BERTH_E_INTERNAL, "cannot remove the cgroups of %s: %m", boot->id);
   return 0;
@@ -98,6 +95,8 @@ halt (struct berth_call *call, struct ns_boot *boot)
     return 0;
   boot->meta.pid = 0;
   boot->meta.pid_start = 0;
+  boot->meta.guard = 0;
+  boot->meta.guard_start = 0;
   return ns_boot_write_meta (boot, ns_meta_append);
 }
 

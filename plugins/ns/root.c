@@ -124,7 +124,7 @@ make_proc (struct ns_plan *plan)
 
   add_mount (plan, "proc", "proc", INERT, NULL);
   /* Both covers are on the closed mount, and so are what they cover. */
-  cover (plan, files, sizeof files / sizeof *files, "etc/resolv.conf");
+  cover (plan, files, sizeof files / sizeof *files, NS_EMPTY_FILE);
   cover (plan, directories, sizeof directories / sizeof *directories, "var/empty");
   /* The files of the first process are the sandbox's root's to write, its oom_score_adj one of them. */
   for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
@@ -212,7 +212,7 @@ make_scratch (struct ns_plan *plan, const struct ns_limits *limits)
 }
 
 void
-ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits)
+ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits, const char *resolver)
 {
   add (plan, NS_STEP_PRIVATE, NULL, NULL, 0);
   /* The workspace is the one directory that a box has: it lends its place to the root. */
@@ -222,7 +222,7 @@ ns_plan_root (struct ns_plan *plan, const struct ns_limits *limits)
   add (plan, NS_STEP_ENTER, NULL, "workspace", 0);
   make_directories (plan);
   show_host (plan);
-  ns_plan_etc (plan);
+  ns_plan_etc (plan, resolver);
   add (plan, NS_STEP_ATTRIBUTES, NULL, ".", CLOSED);
   make_proc (plan);
   make_scratch (plan, limits);

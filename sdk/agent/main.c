@@ -1,4 +1,5 @@
-/* berth-agent: the first process of a sandbox.  docs/agent-protocol.md describes its options. */
+/* berth-agent: the first process of a sandbox.  docs/agent-protocol.md describes its options.
+ * Under another name it is what keeps a network for one: guard.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "sdk/agent/deadline.h"
+#include "sdk/agent/guard.h"
 #include "sdk/agent/harden.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/string.h"
@@ -280,6 +282,8 @@ main (int argc, char **argv)
   struct options options;
   const char *failed;
 
+  if (argc > 0 && strcmp (argv[0], GUARD_NAME) == 0)
+    return guard_main (argc, argv);
   read_options (argc, argv, &agent, &options);
   harden_signals ();
   read_inherited (&agent, &options);

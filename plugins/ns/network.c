@@ -1,0 +1,331 @@
+/* network.c - the network of a sandbox that is allowed one: pasta, and a guard of ours (sdk/agent/guard.h)
+ * that filters what it carries and ends with the sandbox. */
+#include "plugins/ns/network.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plugins/ns/boot.h"
+#include "plugins/ns/filter.h"
+#include "sdk/agent/guard.h"
+#include "sdk/base/cleanup.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
+#include "sdk/base/fs.h"
+#include "sdk/base/string.h"
+
+#define TUN "/dev/net/tun"
+#define RESOLVERS_LIMIT 65536
+/* Addresses that are nobody's by definition (RFC 7600, RFC 6666), where pasta answers for the resolver. */
+#define RESOLVER_4 "192.0.0.8"
+#define RESOLVER_6 "100::53"
+/* What carries the traffic of one sandbox gets as much processor as that, and of the rest: */
+#define OWN_MEMORY (UINT64_C (128) << 20)
+#define OWN_PIDS 16
+
+/* ---- whether it can be had ---- */
+
+/* A file to execute in an absolute directory of PATH; the caller frees it, NULL when there is none. */
+static char *
+find_pasta (void)
+{
+  const char *path = getenv ("PATH");
+  BERTH_AUTO_FREE char *copy = strdup (path != NULL ? path : "/usr/bin:/bin");
+  char *save = NULL;
+
+  for (char *part = copy != NULL ? strtok_r (copy, ":", &save) : NULL; part != NULL; part = strtok_r (NULL, ":", &save))
+    {
+      BERTH_AUTO_FREE char *file = berth_string_format ("%s/pasta", part);
+      struct stat status;
+      if (part[0] == '/' && file != NULL && stat (file, &status) == 0 && S_ISREG (status.st_mode) && access (file, X_OK) == 0)
+        return BERTH_STEAL_POINTER (file);
+    }
+  return NULL;
+}
+
+/* Refuses, with what would make it possible. */
+static int
+check_machine (struct berth_call *call)
+{
+  BERTH_AUTO_FREE char *pasta = find_pasta ();
+
+  if (pasta == NULL)
+    {
+      call->services->fail (call, BERTH_E_CONFIGURATION, "a network is asked for, and there is no pasta in PATH to give it");
+      call->services->hint (call, "install passt, which has it, or leave the network out");
+      return -1;
+    }
+  if (access (TUN, ns_is_ordinary_user () ? R_OK | W_OK : F_OK) < 0)
+    {
+      int missing = errno == ENOENT;
+      call->services->fail (call, BERTH_E_CONFIGURATION, "a network is asked for, and " TUN " cannot be used: %m");
+      call->services->hint (call, missing ? "load the kernel's module tun" : "chmod 666 " TUN ", as systems with udev have it");
+      return -1;
+    }
+  return 0;
+}
+
+int
+ns_network_resolve (struct berth_call *call, const struct berth_policy *policy, uint32_t *action)
+{
+  *action = policy != NULL ? policy->default_action : BERTH_DENY;
+  if (policy != NULL && BERTH_REFUSE_UNKNOWN (call, POLICY, policy->asks, 0) < 0)
+    return -1;
+  if ((policy != NULL && policy->rules.count > 0) || (*action != BERTH_DENY && *action != BERTH_ALLOW))
+    {
+      call->services->fail (call, BERTH_E_CAPABILITY_NOT_SUPPORTED, "the ns backend has no rules for the network, and learns none");
+      call->services->hint (call, "ask for the policy deny or allow, without rules");
+      return -1;
+    }
+  return *action == BERTH_ALLOW ? check_machine (call) : 0;
+}
+
+/* ---- names ---- */
+
+const char *
+ns_network_resolver (void)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+  const char *found = NULL;
+  char *save = NULL;
+  unsigned char address[16];
+
+  if (berth_fs_read (AT_FDCWD, "/etc/resolv.conf", &text, RESOLVERS_LIMIT) < 0 || text.size == 0)
+    return NULL;
+  for (char *line = strtok_r (text.data, "\n", &save); line != NULL; line = strtok_r (NULL, "\n", &save))
+    {
+      char server[INET6_ADDRSTRLEN];
+      if (sscanf (line, "nameserver %45s", server) != 1)
+        continue;
+      if (inet_pton (AF_INET, server, address) == 1)
+        return RESOLVER_4;
+      if (inet_pton (AF_INET6, server, address) == 1)
+        found = RESOLVER_6;
+    }
+  return found;
+}
+
+/* ---- the guard ---- */
+
+struct beside
+{
+  int fds[NS_AGENT_FDS];
+  int news;   /* where we read what it says */
+  int status; /* the same pipe's other end */
+  int agent;
+  struct ns_cgroup cgroup;
+};
+
+static void
+close_beside (struct beside *beside)
+{
+  for (int i = 0; i < NS_AGENT_FDS; i++)
+    if (i != 1 && beside->fds[i] >= 0)
+      close (beside->fds[i]);
+  if (beside->news >= 0)
+    close (beside->news);
+  if (beside->agent >= 0)
+    close (beside->agent);
+  ns_cgroup_free (&beside->cgroup);
+}
+
+static int
+make_filter (struct berth_call *call)
+{
+  BERTH_AUTO_FREE struct ns_filter *filter = malloc (sizeof *filter);
+  BERTH_AUTO_FD int fd = memfd_create ("berth-filter", MFD_CLOEXEC);
+
+  if (filter == NULL || fd < 0)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
+  if (ns_filter_make (filter) < 0)
+    return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot keep a sandbox from this machine's addresses: %m");
+  if (berth_fd_write_all (fd, filter->code, filter->count * sizeof *filter->code) < 0)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "cannot write the filter: %m");
+  return BERTH_STEAL_FD (fd);
+}
+
+/* Not under the workload's limits, which would let it starve its own, nor under none. */
+static int
+make_cgroup (struct ns_boot *boot, struct ns_cgroup *out)
+{
+  BERTH_AUTO_FREE char *name = ns_cgroup_name (boot->state, boot->id, NS_CGROUP_NETWORK);
+  struct ns_limits limits = boot->meta.limits;
+
+  limits.memory = OWN_MEMORY;
+  limits.pids = OWN_PIDS;
+  if (name == NULL)
+    return boot->call->services->fail (boot->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
+  if (ns_cgroup_make (boot->call, &boot->hierarchies, name, &limits, out) < 0)
+    return -1;
+  /* It is started as others are, and joins as with v1. */
+  int join = out->into >= 0 ? openat (out->into, "cgroup.procs", O_WRONLY | O_CLOEXEC) : -1;
+  if (join >= 0)
+    out->join[out->joins++] = join;
+  return out->into >= 0 && join < 0 ? boot->call->services->fail (boot->call, BERTH_E_INTERNAL, "cannot enter a cgroup: %m") : 0;
+}
+
+static int
+open_all (struct ns_boot *boot, struct beside *beside)
+{
+  struct berth_call *call = boot->call;
+  int pipes[2];
+
+  if (make_cgroup (boot, &beside->cgroup) < 0
+      || (beside->agent = ns_agent_open (call, call->services->agent_path (call->instance, NULL))) < 0
+      || (beside->fds[GUARD_FILTER] = make_filter (call)) < 0)
+    return -1;
+  if (pipe2 (pipes, O_CLOEXEC) < 0)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptors for a network: %m");
+  beside->news = pipes[0];
+  beside->fds[GUARD_NEWS] = pipes[1];
+  if ((beside->fds[0] = open ("/dev/null", O_RDWR | O_CLOEXEC)) < 0
+      || (beside->fds[2] = memfd_create ("berth-guard-errors", MFD_CLOEXEC)) < 0
+      || (beside->fds[GUARD_SANDBOX] = fcntl (boot->launched.pidfd, F_DUPFD_CLOEXEC, 0)) < 0
+      || (beside->fds[GUARD_USERS] = fcntl (boot->launched.users, F_DUPFD_CLOEXEC, 0)) < 0
+      || (beside->fds[GUARD_NETWORK] = fcntl (boot->launched.network, F_DUPFD_CLOEXEC, 0)) < 0)
+    return call->services->fail (call, BERTH_E_INTERNAL, "cannot hold the namespaces of %s: %m", boot->id);
+  return 0;
+}
+
+/* With the first line of what it or pasta said. */
+static int
+fail_with_words (struct berth_call *call, int errors)
+{
+  char text[512];
+  ssize_t size = pread (errors, text, sizeof text - 1, 0);
+
+  text[size > 0 ? size : 0] = '\0';
+  text[strcspn (text, "\n")] = '\0';
+  call->services->fail (call, BERTH_E_CONFIGURATION, "cannot give the sandbox a network: %s",
+                        text[0] != '\0' ? text : "the guard of the network died");
+  call->services->hint (call, "`pasta --config-net true` shows whether pasta works on this machine");
+  return -1;
+}
+
+/* Until it says that the network is there.  Its own pid comes on the way, and is kept. */
+static int
+listen_to (struct ns_boot *boot, const struct beside *beside)
+{
+  struct guard_news news;
+
+  do
+    {
+      if (ns_wait_readable (boot->call, beside->news) < 0)
+        return -1;
+      if (read (beside->news, &news, sizeof news) != (ssize_t) sizeof news || news.what == NS_NEWS_FAILED)
+        return fail_with_words (boot->call, beside->fds[2]);
+      if (news.what == GUARD_STARTED)
+        {
+          boot->meta.guard = news.value;
+          boot->meta.guard_start = berth_process_start (news.value);
+          boot->guard = berth_process_open (boot->meta.guard, boot->meta.guard_start);
+        }
+    }
+  while (news.what != GUARD_READY || boot->meta.guard == 0);
+  return boot->guard >= 0 ? 0 : fail_with_words (boot->call, beside->fds[2]);
+}
+
+static int
+run_guard (struct ns_boot *boot, struct beside *beside, const char *pasta)
+{
+  const char *resolver = ns_network_resolver ();
+  const char *const arguments[] = { GUARD_NAME, pasta, "--no-map-gw", resolver != NULL ? "--dns-forward" : NULL, resolver, NULL };
+  struct ns_child child = { .box = -1, .workspace = -1, .into = -1, .go = -1, .space = -1, .agent = beside->agent,
+                            .status = beside->fds[GUARD_NEWS], .joins = beside->cgroup.joins, .arguments = (char *const *) arguments };
+  int pidfd = -1;
+  siginfo_t info;
+
+  memcpy (child.join, beside->cgroup.join, sizeof child.join);
+  memcpy (child.fds, beside->fds, sizeof child.fds);
+  if (ns_launch_beside (&child, &pidfd) < 0)
+    return boot->call->services->fail (boot->call, BERTH_E_RESOURCE_EXHAUSTED, "cannot start a process for a network: %m");
+  close (beside->fds[GUARD_NEWS]);
+  beside->fds[GUARD_NEWS] = -1;
+  int result = listen_to (boot, beside);
+  /* What it left behind ends with the sandbox; it itself must not outlast a failure. */
+  if (result < 0)
+    syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+    ;
+  close (pidfd);
+  return result;
+}
+
+int
+ns_network_start (struct ns_boot *boot)
+{
+  BERTH_AUTO_FREE char *pasta = find_pasta ();
+  struct beside beside = { .news = -1, .agent = -1, .cgroup = { .into = -1 } };
+
+  if (pasta == NULL)
+    return check_machine (boot->call);
+  for (int i = 0; i < NS_AGENT_FDS; i++)
+    beside.fds[i] = -1;
+  int result = open_all (boot, &beside) < 0 ? -1 : run_guard (boot, &beside, pasta);
+  /* A sandbox that could not be made has a reason of its own. */
+  if (result < 0)
+    ns_launch_explain (boot->call, &boot->plan, &boot->launched);
+  close_beside (&beside);
+  return result;
+}
+
+/* ---- its end ---- */
+
+int
+ns_guard_end (int guard, int patience_ms)
+{
+  struct pollfd poll_fd = { .fd = guard, .events = POLLIN };
+
+  syscall (SYS_pidfd_send_signal, guard, SIGKILL, NULL, 0);
+  /* Pasta is dead before the guard is. */
+  return poll (&poll_fd, 1, patience_ms) == 1;
+}
+
+/* ---- what is in force ---- */
+
+/* Nothing that runs a sandbox here needs a network itself. */
+static int
+admit_runtime_egress (struct berth_call *call, struct berth_state *state, const struct berth_policy *wanted,
+                      const struct berth_policy_sink *sink)
+{
+  uint32_t action;
+
+  return ns_network_resolve (call, wanted, &action) < 0 ? -1 : sink->policy (sink->context, wanted);
+}
+
+/* Once its guard is dead, nothing gets out of a sandbox, whatever it was allowed. */
+static int
+read_policy (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+             const struct berth_policy_sink *sink)
+{
+  NS_AUTO_META struct ns_meta meta = { 0 };
+  struct berth_policy policy = { .struct_size = sizeof policy, .default_action = BERTH_DENY };
+  BERTH_AUTO_FD int box = ns_meta_find (call, state, native->id, &meta);
+
+  if (box < 0)
+    return -1;
+  if (meta.limits.network == BERTH_ALLOW)
+    {
+      BERTH_AUTO_FD int agent = ns_meta_agent (&meta);
+      BERTH_AUTO_FD int guard = ns_meta_guard (&meta);
+      policy.default_action = agent < 0 || guard >= 0 ? BERTH_ALLOW : BERTH_DENY;
+    }
+  return sink->policy (sink->context, &policy);
+}
+
+const struct berth_network_ops ns_network = {
+  .struct_size = sizeof ns_network,
+  .admit_runtime_egress = admit_runtime_egress,
+  .read_policy = read_policy,
+};
