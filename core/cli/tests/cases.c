@@ -245,7 +245,7 @@ test_copies_to_links (void)
   static const char *const outwards[] = { "out/x", "up/x", "through/x", "loop/x", "deep/up/x", "out" };
   AUTO_RESULT struct process_result result = { 0 };
 
-  begin_copies ("mkdir -p w/there/deep; cd w; echo old > file; ln -s nowhere a; ln -s ../w/there link; ln -s file named; "
+  begin_copies ("mkdir -p w/there/deep tmp; cd w; echo old > file; ln -s nowhere a; ln -s ../w/there link; ln -s file named; "
                 "ln -s /workspace/w/link/deep far; ln -s /tmp out; ln -s ../../tmp up; ln -s far/../../../../tmp through; ln -s loop loop; "
                 "mkdir deep; ln -s ../../../tmp deep/up");
   copy_in ("/d./f", BOX ":w/a/", 125);

@@ -678,7 +678,7 @@ main (void)
 #endif
     { "L14 the same request id gives the same sandbox", test_request_id },
     { "files, read, write", test_files },
-    { "F04 names of any bytes", test_odd_names },
+    { "D-055 F04 names of any bytes", test_odd_names },
     { "read into a file: whole or not at all", test_read_to_file },
     { "errors as JSON", test_json_errors },
     { "control bytes in messages are escaped", test_messages_are_escaped },
