@@ -17,13 +17,14 @@ MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libreg
 # Those on the backend `fake`, which need nothing of the machine, and those on `ns`.
 MANAGER_FAKE_TESTS = %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/expiry %D%/tests/interrupted \
 	%D%/tests/life %D%/tests/races %D%/tests/reap %D%/tests/rebuild %D%/tests/snapshot %D%/tests/texts %D%/tests/use
-MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/live %D%/tests/stress
+MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/crowd %D%/tests/live %D%/tests/stress
 VALGRIND_TESTS += $(MANAGER_FAKE_TESTS)
 THREAD_TESTS += $(MANAGER_FAKE_TESTS)
 check_PROGRAMS += $(MANAGER_TESTS)
 TESTS += $(MANAGER_TESTS)
 %C%_tests_create_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_destroy_LDADD = $(MANAGER_TEST_LIBS)
+%C%_tests_crowd_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_crash_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_directories_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_expiry_LDADD = $(MANAGER_TEST_LIBS)
@@ -37,7 +38,7 @@ TESTS += $(MANAGER_TESTS)
 %C%_tests_stress_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_texts_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_use_LDADD = $(MANAGER_TEST_LIBS)
-LONG_TESTS += %D%/tests/stress
+LONG_TESTS += %D%/tests/crowd %D%/tests/stress
 
 # `make bench` prints the table, `make bench BENCH_FLAGS=--json` the same for programs, and
 # BENCH_FLAGS='--svg FILE' draws it too.
