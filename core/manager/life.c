@@ -66,6 +66,23 @@ static const struct life_change start_it = { "be started", BERTH_CAP_RESTART, ST
                                              BERTH_RECORD_RUNNING, BERTH_CREATE_MS, true, false, ask_start };
 
 static int
+refuse_ended (const struct berth_record *record, const struct life_change *change, struct berth_error *error)
+{
+  berth_error_set (error, BERTH_E_WRONG_STATE, "the end of sandbox %s has passed: it cannot %s", record->id,
+                   change->verb);
+  berth_error_hint (error, "`berth rm %s` removes it", record->id);
+  return -1;
+}
+
+/* The machine's restart stopped it, and nobody has recorded that. */
+static bool
+is_left_by_restart (const struct berth_record *record, const struct life_change *change)
+{
+  return change->to == BERTH_RECORD_RUNNING && change->ends_handles && record->state == BERTH_RECORD_RUNNING
+         && !berth_record_is_of_this_boot (record);
+}
+
+static int
 refuse_state (const struct berth_record *record, const struct life_change *change, struct berth_error *error)
 {
   berth_error_set (error, BERTH_E_WRONG_STATE, "sandbox %s is %s and cannot %s", record->id,
@@ -121,8 +138,7 @@ change_record_locked (struct berth_host *host, struct berth_instance *instance, 
 {
   int64_t before = record->state;
 
-  /* the machine's restart stopped it, and nobody has recorded that */
-  if (change == &start_it && before == BERTH_RECORD_RUNNING && !berth_record_is_of_this_boot (record))
+  if (is_left_by_restart (record, change))
     berth_expiry_hold_found (record, BERTH_RECORD_STOPPED);
   if (change->to == BERTH_RECORD_PAUSED && before == BERTH_RECORD_RUNNING)
     follow_end (host, instance, record, BERTH_EXPIRY_FAR_MS);
@@ -153,6 +169,8 @@ change_locked (struct berth_sandbox *sandbox, struct berth_instance *instance, c
     return -1;
   if ((change->from & (1u << record.state)) == 0 || berth_record_current (&record) == NULL)
     return refuse_state (&record, change, error);
+  if (berth_expiry_has_passed (&record) && !is_left_by_restart (&record, change))
+    return refuse_ended (&record, change, error);
   return change_record_locked (sandbox->host, instance, &record, change, cancel, error);
 }
 

@@ -16,7 +16,7 @@ check_LTLIBRARIES += %D%/tests/libplace.la
 MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libregistry.la core/state/libstate.la $(TEST_LIBS)
 # Those on the backend `fake`, which need nothing of the machine, and those on `ns`.
 MANAGER_FAKE_TESTS = %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/expiry %D%/tests/interrupted \
-	%D%/tests/life %D%/tests/races %D%/tests/reap %D%/tests/rebuild %D%/tests/snapshot %D%/tests/texts %D%/tests/use
+	%D%/tests/life %D%/tests/races %D%/tests/reap %D%/tests/rebuild %D%/tests/states %D%/tests/snapshot %D%/tests/texts %D%/tests/use
 MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/crowd %D%/tests/live %D%/tests/stress
 VALGRIND_TESTS += $(MANAGER_FAKE_TESTS)
 THREAD_TESTS += $(MANAGER_FAKE_TESTS)
@@ -35,6 +35,7 @@ TESTS += $(MANAGER_TESTS)
 %C%_tests_reap_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_rebuild_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_snapshot_LDADD = $(MANAGER_TEST_LIBS)
+%C%_tests_states_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_stress_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_texts_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_use_LDADD = $(MANAGER_TEST_LIBS)

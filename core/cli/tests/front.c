@@ -681,7 +681,7 @@ main (void)
     { "D-055 F04 names of any bytes", test_odd_names },
     { "read into a file: whole or not at all", test_read_to_file },
     { "errors as JSON", test_json_errors },
-    { "control bytes in messages are escaped", test_messages_are_escaped },
+    { "D-122 control bytes in messages are escaped", test_messages_are_escaped },
     { "colours on a terminal only", test_colours },
     { "backends", test_backends },
     { "a refused backend is shown and stops nothing", test_refused_backend },

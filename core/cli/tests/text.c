@@ -110,7 +110,7 @@ int
 main (void)
 {
   static const struct berth_test tests[] = {
-    { "control bytes never reach a terminal", test_escape },
+    { "D-122 control bytes never reach a terminal", test_escape },
     { "age", test_age },
     { "mode", test_mode },
     { "table", test_table },

@@ -212,7 +212,7 @@ main (void)
     { "what is made is private, whatever the umask", test_private },
     { "directories that others could write are refused", test_refused },
     { "a configuration file that was named must be there", test_named_config },
-    { "sockets fit below any state directory", test_long_state },
+    { "D-118 sockets fit below any state directory", test_long_state },
     { "facts", test_facts },
     { NULL, NULL },
   };

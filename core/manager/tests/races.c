@@ -195,7 +195,7 @@ int
 main (void)
 {
   static const struct berth_test tests[] = {
-    { "L14 eight processes want one name", test_one_name },
+    { "L14 D-126 eight processes want one name", test_one_name },
     { "L14 eight processes make one request", test_one_request },
     { "eight processes want three places", test_quota },
     { "E14 threads share a host and a handle", test_threads },
