@@ -4,8 +4,11 @@
 
 #include "conformance/suites/box.h"
 #include "conformance/suites/call.h"
+#include "conformance/suites/content.h"
 #include "conformance/suites/lifecycle.h"
+#include "conformance/suites/role.h"
 #include "conformance/suites/run.h"
+#include "conformance/suites/silence.h"
 #include "sdk/base/clock.h"
 
 #define QUICK_MS 4000 /* a refusal that is not waited for */
@@ -232,4 +235,58 @@ suite_l22_destroy (struct suite_context *suite)
   strcpy (unknown->native_id, "sb-22222222222222222222.9");
   SUITE_CHECK_CODE (suite, "stop of an unknown one", change (unknown, STOP), BERTH_E_SANDBOX_NOT_FOUND);
   SUITE_CHECK_CODE (suite, "start of an unknown one", change (unknown, START), BERTH_E_SANDBOX_NOT_FOUND);
+}
+
+/* ---- L16 ---- */
+
+/* What died is seen to be dead, at once or soon, and listed: it has something on disk. */
+static void
+check_dead (struct suite_box *box, const char *when)
+{
+  struct told told = { box->native_id, 0 };
+  struct suite_context *suite = box->suite;
+  int64_t patience = berth_clock_monotonic_ms () + 5000;
+
+  while (suite_box_is_running (box) != 0 && berth_clock_monotonic_ms () < patience)
+    berth_clock_sleep_ms (20);
+  SUITE_CHECK (suite, suite_box_is_running (box) == 0, "%s is_running says %d", when, suite_box_is_running (box));
+  SUITE_CHECK_CODE (suite, "list_ids", suite_list (suite, note_life, &told, &box->error), 0);
+  SUITE_CHECK (suite, told.life == BERTH_LIFE_STOPPED || told.life == BERTH_LIFE_FAILED, "%s list_ids tells life %u", when,
+               told.life);
+}
+
+static void
+bring_back (struct suite_box *box)
+{
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+  require (box, "start", START);
+  check_life (box, "started again,", BERTH_LIFE_RUNNING);
+  reconnect (box, NULL);
+  suite_sh (box, &ran, 0, "cat a");
+  SUITE_CHECK_PRINTED (box->suite, &ran, "x", "the workspace after it was started again");
+}
+
+/* The host that asked before, and one that comes later, hear the same. */
+void
+suite_l16 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  struct suite_box *beside = suite_box_make (suite);
+  uint32_t verdict = 0;
+
+  if (!suite_kill_server (box, NULL))
+    suite_not_applicable (suite, "what serves its sandboxes is not on this machine");
+  check_dead (box, "killed,");
+  suite_box_release (box, box->handle);
+  suite_box_release (beside, beside->handle);
+  box->handle = beside->handle = NULL;
+  suite_close (suite);
+  SUITE_REQUIRE (suite, suite_open (suite), "the backend cannot be opened a second time");
+  check_dead (box, "to another instance, killed,");
+  check_life (beside, "beside it,", BERTH_LIFE_RUNNING);
+  if ((box->effective.capabilities & BERTH_CAP_RESTART) != 0)
+    bring_back (box);
+  SUITE_CHECK_CODE (suite, "destroy", suite_box_destroy (box, false, &verdict), 0);
+  SUITE_CHECK (suite, verdict == BERTH_GONE, "the verdict is %u", verdict);
 }

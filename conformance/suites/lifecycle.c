@@ -429,6 +429,7 @@ static const struct suite_clause clauses[] = {
   { .id = "L13", .title = "destroy in the middle of everything ends everything", .flags = SUITE_PROGRAM, .run = suite_l13 },
   { .id = "L14", .title = "20 creates at once all succeed", .flags = SUITE_SLOW, .seconds = 60, .run = suite_l14 },
   { .id = "L15", .title = "the workload harms neither the agent nor its limits", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_l15 },
+  { .id = "L16", .title = "what was killed is told to be dead, and nothing else is", .flags = SUITE_PROGRAM, .seconds = 60, .run = suite_l16 },
   { .id = "L17", .title = "labels of every legal form come back as stored", .run = suite_l17 },
   { .id = "L18", .title = "a create that is cancelled leaves nothing", .flags = SUITE_SLOW, .seconds = 60, .run = l18 },
   { .id = "L19", .title = "renew moves the end, expires_at tells it", .needs = BERTH_CAP_EXPIRY, .run = suite_l19 },

@@ -34,6 +34,7 @@ void suite_d098 (struct suite_context *suite);
 void suite_d100 (struct suite_context *suite);
 void suite_d101 (struct suite_context *suite);
 void suite_l15 (struct suite_context *suite);
+void suite_l16 (struct suite_context *suite);
 void suite_l17 (struct suite_context *suite);
 void suite_l19 (struct suite_context *suite);
 void suite_l19_end (struct suite_context *suite);
