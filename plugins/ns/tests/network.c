@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "plugins/ns/tests/host.h"
@@ -21,6 +22,7 @@
 #define WORLD "203.0.113.1"
 #define WORLD_6 "2001:db8:9::1"
 #define AT_ONCE 20
+#define KILLS 20
 
 /* Prints who answers at ADDRESS and PORT, or nothing.  With DEVICE the socket is bound to that, which
  * goes around every route. */
@@ -176,6 +178,31 @@ assert_dies (long pid)
   CU_ASSERT_FALSE (is_alive (pid));
 }
 
+/* How many guards and pastas there are in this test's world; root only can tell. */
+static int
+count_beside (void)
+{
+  BERTH_AUTO_DIR DIR *directory = opendir ("/proc");
+  char own[64] = "";
+  int count = 0;
+
+  CU_ASSERT_TRUE (readlink ("/proc/self/ns/net", own, sizeof own - 1) > 0);
+  for (struct dirent *entry; directory != NULL && (entry = readdir (directory)) != NULL;)
+    {
+      BERTH_AUTO_FREE char *name = berth_string_format ("%s/comm", entry->d_name);
+      BERTH_AUTO_FREE char *link = berth_string_format ("%s/ns/net", entry->d_name);
+      BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
+      char other[64] = "";
+      if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || berth_fs_read (dirfd (directory), name, &text, 64) < 0)
+        continue;
+      bool beside = strncmp (berth_buffer_string (&text), "berth-guard", 11) == 0
+                    || strncmp (berth_buffer_string (&text), "pas", 3) == 0;
+      if (beside && readlinkat (dirfd (directory), link, other, sizeof other - 1) > 0)
+        count += strcmp (own, other) == 0;
+    }
+  return count;
+}
+
 /* ---- what is reached ---- */
 
 static void
@@ -192,6 +219,8 @@ allow_reaches_a_server (void)
   CU_ASSERT_STRING_EQUAL (inside (&guest, "tcp", WORLD_6, 80, ""), "world");
   CU_ASSERT_STRING_EQUAL (inside (&guest, "udp", WORLD_6, 7, ""), "world");
   CU_ASSERT_EQUAL (policy_in_force (&guest), BERTH_ALLOW);
+  if (geteuid () == 0)
+    CU_ASSERT_EQUAL (count_beside (), 2);
   CU_ASSERT_TRUE (guest.effective.enforced & BERTH_SPEC_NETWORK);
   CU_ASSERT_TRUE (guest.effective.capabilities & BERTH_CAP_NETWORK_POLICY);
   guest_alone_end (&host, &guest);
@@ -532,6 +561,43 @@ many_at_once (void)
   host_stop (&host);
 }
 
+static void
+a_killed_create_leaves_neither (void)
+{
+  const struct berth_policy policy = policy_of (BERTH_ALLOW);
+  struct berth_spec spec = guest_spec ();
+  struct host host;
+
+  if (!host_start (&host))
+    return;
+  spec.asks |= BERTH_SPEC_NETWORK;
+  spec.network = &policy;
+  for (int i = 0; i < KILLS; i++)
+    {
+      struct guest guest = { .host = &host };
+      struct host_call call;
+      snprintf (guest.id, sizeof guest.id, "sb-test%d.k%d", (int) getpid (), i);
+      pid_t pid = fork ();
+      if (pid == 0)
+        {
+          host_call_start (&host, &call);
+          guest_create_in (&host, &guest, &spec, &call);
+          pause ();
+          _exit (0);
+        }
+      berth_clock_sleep_ms (i * 6);
+      kill (pid, SIGKILL);
+      waitpid (pid, NULL, 0);
+      CU_ASSERT_EQUAL (guest_destroy (&guest), BERTH_GONE);
+      CU_ASSERT_FALSE (guest_is_present (&guest));
+    }
+  /* One that was killed before it wrote its guard down leaves that to end by itself. */
+  for (int tries = 0; tries < 200 && count_beside () > 0; tries++)
+    berth_clock_sleep_ms (10);
+  CU_ASSERT_EQUAL (count_beside (), 0);
+  host_stop (&host);
+}
+
 int
 main (void)
 {
@@ -544,6 +610,7 @@ main (void)
     { "N11 nobody comes in", nobody_comes_in },
     { "N02 N06 N11 what cannot be given is refused", what_cannot_be_given_is_refused },
     { "L06 a pasta that fails leaves nothing", a_pasta_that_fails_leaves_nothing },
+    { "L06 L27 a killed create leaves neither guard nor pasta", a_killed_create_leaves_neither },
     { "L08 the guard takes pasta along, and it fails closed", the_guard_takes_pasta_along },
     { "L08 pasta may die", pasta_may_die },
     { "L08 L09 both end with the sandbox", both_end_with_the_sandbox },
