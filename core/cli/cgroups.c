@@ -228,7 +228,8 @@ check_swap (struct cli_checkup *checkup, const struct cgroups *cgroups)
   cli_machine_read (checkup->machine, "/proc/swaps", &swaps);
   bool swap = strchr (berth_buffer_string (&swaps), '\n') != NULL;
   bool bad = swap && cgroups->usable & MEMORY && !cgroups->swap_is_counted;
-  cli_found (checkup, "swap", bad ? CLI_WARNING : CLI_OK, !swap ? "none" : bad ? "there, and cgroups do not count it" : "there, counted where limits are",
+  const char *found = !swap ? "none" : bad ? "there, and cgroups do not count it" : "there, counted where limits are";
+  cli_found (checkup, "swap", bad ? CLI_WARNING : CLI_OK, found,
              "a limit on memory cannot be kept, and is refused", "boot with swapaccount=1, or swapoff -a");
 }
 
