@@ -26,6 +26,6 @@ check_PROGRAMS += %D%/fuzz/random-import
 	$(AGENTLINK_LIBS)
 FUZZERS += %D%/fuzz/import
 IMPORT_FUZZ_WHOLE = $(IMPORT_FUZZ) %D%/tests/recorded.c %D%/tests/recorded.h $(%C%_libagentlink_la_SOURCES) \
-	$(sdk_archive_libarchiveio_la_SOURCES) $(AGENT_PARTS) $(AGENT_SERVING) $(BASE_AGENT_SOURCES)
+	$(sdk_archive_libarchiveio_la_SOURCES) $(AGENT_PARTS) $(AGENT_SERVING) $(sdk_base_libbase_la_SOURCES)
 %D%/fuzz/import: $(IMPORT_FUZZ_WHOLE) $(AGENT_INCLUDED)
 	$(AM_V_CCLD)sources='$(IMPORT_FUZZ_WHOLE)'; $(FUZZ_BUILD)
