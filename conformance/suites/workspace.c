@@ -153,6 +153,29 @@ w03 (struct suite_context *suite)
                entry.info.mode, (long long) entry.info.modified_s);
 }
 
+/* The fresh workspace is where it restores all; it is not the only one that takes an archive. */
+static void
+w03_there (struct suite_context *suite)
+{
+  static const struct suite_tar_entry entries[] = { { "named", SUITE_TAR_FILE, 0644, NULL, "new", 0 },
+                                                    { "d/named", SUITE_TAR_FILE, 0644, NULL, "new", 0 } };
+  struct suite_box *box = suite_box_make (suite);
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+
+  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/named", "what was there"), 0);
+  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/kept", "kept"), 0);
+  SUITE_CHECK_CODE (suite, "make", suite_make_directory (box, SUITE_WORKSPACE "/d", 0), 0);
+  SUITE_CHECK_CODE (suite, "write", suite_write_text (box, SUITE_WORKSPACE "/d/kept", "kept"), 0);
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+    suite_tar_append (&tar, &entries[i]);
+  suite_tar_end (&tar);
+  SUITE_REQUIRE (suite, suite_import (box, tar.data, tar.size, 0, 0) == 0, "import: %s", box->error.message);
+  suite_check_content (box, SUITE_WORKSPACE "/named", "new", 3);
+  suite_check_content (box, SUITE_WORKSPACE "/d/named", "new", 3);
+  suite_check_content (box, SUITE_WORKSPACE "/kept", "kept", 4);
+  suite_check_content (box, SUITE_WORKSPACE "/d/kept", "kept", 4);
+}
+
 struct appending
 {
   struct suite_box *box;
@@ -210,6 +233,7 @@ static const struct suite_clause clauses[] = {
   { .id = "W01-files", .title = "a round trip keeps bytes, names and modes", .run = w01_files },
   { .id = "W02", .title = "max_bytes stops the stream", .run = w02 },
   { .id = "W03", .title = "import restores into a fresh workspace, owned by the sandbox user", .run = w03 },
+  { .id = "W03-there", .title = "import into a workspace in use replaces what it names and leaves the rest", .run = w03_there },
   { .id = "W04", .title = "hostile archives change nothing outside (D-072)", .flags = SUITE_SLOW, .seconds = 120, .run = suite_w04 },
   { .id = "W05", .title = "a workspace that changes meanwhile exports cleanly", .flags = SUITE_SLOW, .run = w05 },
   { .id = "D-070", .title = "a link that an archive left is not written through", .run = suite_d070 },
