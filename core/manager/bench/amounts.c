@@ -225,48 +225,68 @@ create_and_destroy (struct bench *bench)
   return failed;
 }
 
-static double
-time_cycle (struct bench *bench)
+/* What a sandbox of ours and one of bwrap's take at one time, by turns; below 0: does not work. */
+struct moment
 {
-  double times[CROWD_ROUNDS];
+  double ours;
+  double other;
+};
+
+static struct moment
+time_moment (struct bench *bench)
+{
+  double ours[CROWD_ROUNDS], other[CROWD_ROUNDS];
+  struct moment moment = { 0, 0 };
 
   for (int i = 0; i < CROWD_ROUNDS; i++)
-    if (bench_time (bench, create_and_destroy, &times[i]) != 0)
-      return -1;
-  return bench_median (times, CROWD_ROUNDS);
+    {
+      if (bench_time (bench, create_and_destroy, &ours[i]) != 0)
+        moment.ours = -1;
+      if (bench_time (bench, bench_bwrap, &other[i]) != 0)
+        moment.other = -1;
+    }
+  if (moment.ours == 0)
+    moment.ours = bench_median (ours, CROWD_ROUNDS);
+  if (moment.other == 0)
+    moment.other = bench_median (other, CROWD_ROUNDS);
+  return moment;
 }
 
 static void
-measure_at (struct bench *bench, const char *name, const char *left_name, double alone)
+add_crowd (struct bench *bench, const char *name, const char *left_name, double now, double alone)
 {
   struct figure *figure = bench_add (bench, name);
 
   figure->left_name = left_name;
   figure->right_name = "1 alive";
-  figure->target = "flat";
   figure->right = alone;
-  figure->left = time_cycle (bench);
-  if (figure->left < 0 || alone < 0)
-    figure->left_out = "libberth";
+  figure->left = now;
+  if (now < 0 || alone < 0)
+    figure->left_out = "one of the two";
 }
 
 static void
 measure_crowd (struct bench *bench)
 {
   BERTH_AUTO_FREE struct berth_sandbox **crowd = calloc (CROWD, sizeof *crowd);
-  double alone = time_cycle (bench);
+  struct moment alone = time_moment (bench), now;
   int made = 1; /* the bench's own */
 
   if (crowd == NULL)
     return;
   while (made < 100 && create (bench, &crowd[made]) == 0)
     made++;
+  now = time_moment (bench);
   if (made == 100)
-    measure_at (bench, "create and destroy among 100", "100 alive", alone);
+    add_crowd (bench, "create and destroy among 100", "100 alive", now.ours, alone.ours);
   while (made < CROWD && create (bench, &crowd[made]) == 0)
     made++;
+  now = time_moment (bench);
   if (made == CROWD)
-    measure_at (bench, "create and destroy among 1000", "1000 alive", alone);
+    {
+      add_crowd (bench, "create and destroy among 1000", "1000 alive", now.ours, alone.ours);
+      add_crowd (bench, "bwrap among the same 1000", "1000 alive", now.other, alone.other);
+    }
   for (int i = 1; i < CROWD; i++)
     berth_sandbox_cleanup (&crowd[i]);
 }

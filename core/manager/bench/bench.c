@@ -103,8 +103,8 @@ berth_exec (struct bench *bench)
   return spawn_and_wait (arguments);
 }
 
-static int
-bwrap_run (struct bench *bench)
+int
+bench_bwrap (struct bench *bench)
 {
   static const char *const arguments[] = { "bwrap", "--ro-bind", "/", "/", "--unshare-all", "--proc", "/proc", "--dev", "/dev",
                                            "/bin/true", NULL };
@@ -126,8 +126,8 @@ open_and_close_host (struct bench *bench)
 
 static const struct pair pairs[] = {
   { "run in an existing sandbox", "libberth", run_true, "posix_spawn + wait", spawn_true, "at most 1.5 times" },
-  { "a whole sandbox for one command", "berth run", berth_run, "bwrap", bwrap_run, "faster" },
-  { "the same through the library", "libberth", create_run_destroy, "bwrap", bwrap_run, NULL },
+  { "a whole sandbox for one command", "berth run", berth_run, "bwrap", bench_bwrap, "faster" },
+  { "the same through the library", "libberth", create_run_destroy, "bwrap", bench_bwrap, NULL },
   { "a command from the shell", "berth exec", berth_exec, "posix_spawn + wait", spawn_true, NULL },
   { "open and close the state", "libberth", open_and_close_host, "posix_spawn + wait", spawn_true, NULL },
 };

@@ -36,6 +36,7 @@ struct bench
 /* One thing that is measured: 0, or -1 when it did not work. */
 typedef int bench_action (struct bench *bench);
 int bench_time (struct bench *bench, bench_action *what, double *microseconds);
+bench_action bench_bwrap;
 double bench_median (double *samples, long count);
 struct figure *bench_add (struct bench *bench, const char *name);
 
