@@ -51,6 +51,18 @@ isolated_fill (struct isolated *isolated, const char *name, const struct berth_s
   isolated->backend.settings.first = isolated->settings;
 }
 
+/* What says that it was done, of a function that takes a sandbox to another state. */
+static inline int
+isolated_only_say (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
+                   const struct berth_options *options)
+{
+  (void) call;
+  (void) state;
+  (void) native;
+  (void) options;
+  return 0;
+}
+
 /* The entry of the backend NAME, whose `isolated` is ns but for CHANGE. */
 #define ISOLATED(name, change)                                                                    \
   static struct isolated isolated;                                                                \

@@ -13,7 +13,7 @@ check_LTLIBRARIES += %D%/libplain.la
 %C%_libplain_la_CPPFLAGS = $(AM_CPPFLAGS) -Dberth_backend_v1=plain_backend_v1
 %C%_libplain_la_LIBADD = $(AGENTLINK_LIBS)
 
-$(VARIANT_BACKENDS): %D%/berth-backend-%.la: %D%/%.c %D%/isolated.h %D%/timeout.h %D%/variant.h %D%/libplain.la $(BACKEND_MAP)
+$(VARIANT_BACKENDS): %D%/berth-backend-%.la: %D%/%.c %D%/isolated.h %D%/timeout.h %D%/untold.h %D%/variant.h %D%/libplain.la $(BACKEND_MAP)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(LIBTOOL) $(AM_V_lt) --tag=CC --mode=compile $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) \
 	  $(AM_CFLAGS) $(CFLAGS) -c -o %D%/$*.lo $(srcdir)/%D%/$*.c
 	$(AM_V_CCLD)$(LIBTOOL) $(AM_V_lt) --tag=CC --mode=link $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -module \
@@ -23,4 +23,4 @@ check_DATA += $(VARIANT_BACKENDS)
 CLEANFILES += $(VARIANT_BACKENDS) $(VARIANTS:%=%D%/%.lo) $(VARIANTS:%=%D%/%.o)
 TESTS += %D%/check
 LONG_TESTS += %D%/check
-EXTRA_DIST += %D%/check %D%/expected %D%/isolated.h %D%/timeout.h %D%/variant.h $(VARIANTS:%=%D%/%.c)
+EXTRA_DIST += %D%/check %D%/expected %D%/isolated.h %D%/timeout.h %D%/untold.h %D%/variant.h $(VARIANTS:%=%D%/%.c)

@@ -1,15 +1,4 @@
 /* Says that a sandbox is paused, and lets it go on. */
 #include "conformance/variants/isolated.h"
 
-static int
-pause_box (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
-           const struct berth_options *options)
-{
-  (void) call;
-  (void) state;
-  (void) native;
-  (void) options;
-  return 0;
-}
-
-ISOLATED ("pause-ignored", isolated.pause.pause = pause_box)
+ISOLATED ("pause-ignored", isolated.pause.pause = isolated_only_say)
