@@ -10,7 +10,7 @@ bin_PROGRAMS += %D%/berth
 	%D%/progress.c %D%/progress.h %D%/tarcall.c %D%/tarcall.h \
 	%D%/config.c %D%/create.c %D%/doctor.c %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
 	%D%/host.c %D%/inspect.c %D%/life.c %D%/ls.c %D%/main.c %D%/output.c %D%/output.h %D%/read.c %D%/reap.c %D%/rebuild.c %D%/renew.c %D%/report.c %D%/rm.c %D%/run.c \
-	%D%/sandbox.c %D%/sandbox.h %D%/secret.c %D%/secret.h %D%/signals.c %D%/signals.h %D%/spec.c %D%/spec.h %D%/status.h %D%/stream.c %D%/stream.h %D%/version.c %D%/write.c
+	%D%/sandbox.c %D%/sandbox.h %D%/secret.c %D%/secret.h %D%/signals.c %D%/signals.h %D%/snapshot.c %D%/spec.c %D%/spec.h %D%/status.h %D%/stream.c %D%/stream.h %D%/version.c %D%/write.c
 %C%_berth_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 %C%_berth_CFLAGS = $(AM_CFLAGS) $(PIE_CFLAGS)
 %C%_berth_LDFLAGS = $(AM_LDFLAGS) $(PIE_LDFLAGS)
@@ -43,7 +43,7 @@ TESTS += %D%/tests/machine %D%/tests/options %D%/tests/text
 
 # The same two programs on each backend; `ns` wants root.
 CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
-CLI_PROCESS_TESTS = %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns %D%/tests/cases-ns
+CLI_PROCESS_TESTS = %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/front-fake %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/snapshot-fake %D%/tests/snapshot-ns %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns %D%/tests/cases-ns
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
 TESTS += %D%/tests/weight.sh %D%/tests/ordinary-user $(CLI_PROCESS_TESTS)
 EXTRA_DIST += %D%/tests/weight.sh %D%/tests/ordinary-user
@@ -57,6 +57,12 @@ LONG_TESTS += %D%/tests/crash-fake %D%/tests/crash-ns
 %C%_tests_front_fake_SOURCES = %D%/tests/front.c $(CLI_PROCESS)
 %C%_tests_front_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_front_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+%C%_tests_snapshot_fake_SOURCES = %D%/tests/snapshot.c $(CLI_PROCESS)
+%C%_tests_snapshot_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
+%C%_tests_snapshot_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+%C%_tests_snapshot_ns_SOURCES = %D%/tests/snapshot.c $(CLI_PROCESS)
+%C%_tests_snapshot_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"'
+%C%_tests_snapshot_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_ending_fake_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
 %C%_tests_ending_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_ending_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)

@@ -46,6 +46,8 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_NO_ROOT] = FLAG ("no-root", 0, "let no command run as root, of the sandbox either"),
   [CLI_ALLOW_USER_NAMESPACES]
   = FLAG ("allow-user-namespaces", 0, "let programs inside make user namespaces, which protects the machine less"),
+  [CLI_SNAPSHOT] = TEXT ("snapshot", 0, "SNAPSHOT", "begin with the workspace of this snapshot"),
+  [CLI_COUNT] = NUMBER ("count", INTEGER, "NUMBER", 1, 1000, "how many (default 1)"),
   [CLI_REQUEST_ID] = TEXT ("request-id", 0, "KEY", "the same key gives the same sandbox again"),
   [CLI_QUIET] = FLAG ("quiet", 'q', "print only what is asked for: ids, no remarks"),
   [CLI_ALL_OWNERS] = FLAG ("all-owners", 'A', "other owners' sandboxes too"),
@@ -72,7 +74,7 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
    | CLI_BIT (CLI_CPUS) | CLI_BIT (CLI_PIDS) | CLI_BIT (CLI_DISK) | CLI_BIT (CLI_TMP) | CLI_BIT (CLI_OPEN_FILES)     \
    | CLI_BIT (CLI_TTL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_IMAGE)        \
    | CLI_BIT (CLI_ISOLATION) | CLI_BIT (CLI_LIMITS) | CLI_BIT (CLI_NET) | CLI_BIT (CLI_NO_ROOT)   \
-   | CLI_BIT (CLI_ALLOW_USER_NAMESPACES) | CLI_BIT (CLI_QUIET))
+   | CLI_BIT (CLI_ALLOW_USER_NAMESPACES) | CLI_BIT (CLI_SNAPSHOT) | CLI_BIT (CLI_QUIET))
 #define EXECUTION                                                                                 \
   (CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_SECRET) | CLI_BIT (CLI_WORKDIR) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_TIMEOUT)   \
    | CLI_BIT (CLI_MAX_OUTPUT) | CLI_BIT (CLI_QUIET))
@@ -154,6 +156,30 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     "made for, and no sooner than before. Time that a sandbox is paused or stopped does not count. One whose end has passed "
     "is removed and not renewed.",
     1, MANY, ANYWHERE, CLI_BIT (CLI_TTL) | CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_SNAPSHOT] = {
+    "snapshot", "SANDBOX", "keep the workspace of a sandbox as it is now",
+    "Packs /workspace with zstd into the state directory and prints the id of the snapshot, which outlives its sandbox. No "
+    "process of the sandbox makes progress meanwhile, where its backend can export what is paused; otherwise the snapshot "
+    "says that it is not consistent. Processes, memory and secrets are not in it.",
+    1, 1, ANYWHERE, CLI_BIT (CLI_NAME) | CLI_BIT (CLI_MAX_BYTES) | CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_SNAPSHOTS] = {
+    "snapshots", "[rm SNAPSHOT...]", "list snapshots, or remove them",
+    "Lists your snapshots, the oldest first; with rm it removes those named, by id, name or the beginning of an id. "
+    "The exit status is 1 when one of them could not be removed.",
+    0, MANY, ANYWHERE, CLI_BIT (CLI_QUIET) | CLI_BIT (CLI_ALL_OWNERS), false, false },
+  [CLI_COMMAND_ROLLBACK] = {
+    "rollback", "SANDBOX SNAPSHOT", "take a sandbox back to a snapshot",
+    "Makes a replacement with the same id, name, limits, policy and end, fills it with the snapshot, and only then lets it take "
+    "the place of the old one, which is destroyed with all its processes. A snapshot that is damaged changes nothing. "
+    "For that moment the machine holds both. A sandbox that was made with secrets cannot be rolled back, since "
+    "nobody kept them.",
+    2, 2, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
+  [CLI_COMMAND_FORK] = {
+    "fork", "SANDBOX", "make sandboxes like one, with its workspace",
+    "Makes sandboxes with the limits, policy, environment and labels of SANDBOX and its workspace as it is now (or as in "
+    "--snapshot), and prints their ids. Each is a sandbox of its own. The exit status is 1 when one of them could not be "
+    "made, which does not keep the others from being made.",
+    1, 1, ANYWHERE, CLI_BIT (CLI_COUNT) | CLI_BIT (CLI_SNAPSHOT) | CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_RM] = {
     "rm", "SANDBOX...", "destroy sandboxes",
     "Destroys sandboxes with all that is in them and says of each what became of it. The exit status is 0 only when "
