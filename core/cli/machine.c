@@ -326,11 +326,21 @@ find_program (const struct cli_machine *machine, const char *name)
 static void
 check_network (struct cli_checkup *checkup)
 {
-  bool device = cli_machine_has (checkup->machine, "/dev/net/tun"), program = find_program (checkup->machine, "pasta") != NULL;
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/dev/net/tun", checkup->machine->root);
+  struct stat status;
+  bool program = find_program (checkup->machine, "pasta") != NULL;
+  bool device = path != NULL && stat (path, &status) == 0;
+  bool open = device && (checkup->machine->uid == 0 || (status.st_mode & 0006) == 0006);
 
-  cli_found (checkup, "network", device && program ? CLI_OK : CLI_WARNING,
-             !program ? "no pasta" : !device ? "no /dev/net/tun" : "pasta and /dev/net/tun", "`--net allow` may be refused",
-             !program ? "install passt" : "modprobe tun, or give /dev/net/tun to the container that this runs in");
+  cli_found (checkup, "network", open && program ? CLI_OK : CLI_WARNING,
+             !program  ? "no pasta"
+             : !device ? "no /dev/net/tun"
+             : !open   ? "/dev/net/tun is not for this user"
+                       : "pasta and /dev/net/tun",
+             "`--net allow` is refused",
+             !program  ? "install passt"
+             : !device ? "modprobe tun, or give /dev/net/tun to the container that this runs in"
+                       : "chmod 666 /dev/net/tun, as systems with udev have it");
 }
 
 static void

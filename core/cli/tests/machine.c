@@ -125,6 +125,7 @@ make (struct made *made)
   put (made, "usr/bin/pasta", "");
   put (made, "usr/sbin/mkfs.ext4", "");
   put (made, "dev/net/tun", "");
+  set_mode (made, "dev/net/tun", 0666);
   put (made, "dev/loop-control", "");
 }
 
@@ -375,7 +376,11 @@ devices_that_are_missing (void)
   struct made made;
 
   make (&made);
+  made.machine.uid = 1234;
+  set_mode (&made, "dev/net/tun", 0600);
+  expect (&made, "network", CLI_WARNING, "not for this user");
   made.machine.uid = 0;
+  expect (&made, "network", CLI_OK, "pasta");
   drop (&made, "dev/net/tun");
   expect (&made, "network", CLI_WARNING, "no /dev/net/tun");
   drop (&made, "usr/bin/pasta");
