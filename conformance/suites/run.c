@@ -1,5 +1,7 @@
 #include "conformance/suites/run.h"
 
+#include <unistd.h>
+
 #include "sdk/base/clock.h"
 
 #define COLLECT_MAX ((size_t) 128 << 20)
@@ -161,4 +163,15 @@ suite_ran_text (struct suite_ran *ran)
               reasons[ran->exit.reason < 6 ? ran->exit.reason : 0], ran->exit.code, ran->exit.signal, ran->exits,
               ran->strange, (long long) ran->ended_ms, berth_buffer_string (&ran->err));
   return message;
+}
+
+bool
+suite_has_own_pids (struct suite_box *box)
+{
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+  char ours[128] = "";
+  ssize_t size = readlink ("/proc/self/ns/pid", ours, sizeof ours - 1);
+
+  suite_sh (box, &ran, 0, "readlink /proc/self/ns/pid");
+  return size > 0 && suite_ran_exited (&ran, 0) && strncmp (berth_buffer_string (&ran.out), ours, (size_t) size) != 0;
 }

@@ -54,6 +54,9 @@ void suite_sh (struct suite_box *box, struct suite_ran *ran, int64_t timeout_ms,
 /* The command of ARGUMENTS (ends with NULL), at most a minute. */
 void suite_argv (struct suite_box *box, struct suite_ran *ran, const char *const *arguments);
 
+/* Elsewhere its processes and this machine's see each other, and signals reach them. */
+bool suite_has_own_pids (struct suite_box *box);
+
 /* A script in a thread of its own. */
 struct suite_job
 {

@@ -5,18 +5,6 @@
 #include "conformance/suites/lifecycle.h"
 #include "conformance/suites/run.h"
 
-/* Signals would reach this machine's own processes where pids are shared. */
-static bool
-has_own_pids (struct suite_box *box)
-{
-  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
-  char ours[128] = "";
-  ssize_t size = readlink ("/proc/self/ns/pid", ours, sizeof ours - 1);
-
-  suite_sh (box, &ran, 0, "readlink /proc/self/ns/pid");
-  return size > 0 && suite_ran_exited (&ran, 0) && strncmp (berth_buffer_string (&ran.out), ours, (size_t) size) != 0;
-}
-
 static void
 attack (struct suite_box *box, const char *user)
 {
@@ -55,7 +43,7 @@ suite_l15 (struct suite_context *suite)
   struct suite_box *box = suite_box_make (suite);
   SUITE_AUTO_RAN struct suite_ran root = { 0 };
 
-  if (box->effective.tier < BERTH_TIER_CONTAINER || !has_own_pids (box))
+  if (box->effective.tier < BERTH_TIER_CONTAINER || !suite_has_own_pids (box))
     suite_not_applicable (suite, "its sandboxes share the pids of this machine, and it claims no isolation");
   attack (box, NULL);
   suite_run (box, &(struct suite_command) { .arguments = (const char *const[]) { "true", NULL }, .user = "root" }, &root);
