@@ -432,7 +432,7 @@ static const struct suite_clause clauses[] = {
   { .id = "D-056", .title = "an empty list means an empty directory", .flags = SUITE_PROGRAM, .run = suite_d056 },
   { .id = "D-057", .title = "empty files are files", .run = suite_d057 },
   { .id = "D-066", .title = "what is brought in is the sandbox user's", .flags = SUITE_PROGRAM, .run = suite_d066 },
-  { .id = "D-067", .title = "trees of any depth are removed, and exported or refused", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d067 },
+  { .id = "D-067", .title = "trees of any depth are removed, and exported or refused", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 120, .run = suite_d067 },
   { .id = NULL },
 };
 

@@ -341,30 +341,43 @@ test_full_agent (void)
   agent_stop (&agent);
 }
 
-/* A removal that takes long begins with a word from the agent. */
-static void
-test_long_removal (void)
+/* Whether the agent has said something while the tree was still there. */
+static bool
+speaks_first (struct agent_under_test *agent)
 {
-  struct agent_under_test agent;
   struct stream stream STREAM_AUTO = STREAM_NONE;
   struct pollfd polled = { .events = POLLIN };
   struct wire_reader payload;
   char command[256];
+  bool was_there;
+
+  snprintf (command, sizeof command, "mkdir %s/t && cd %s/t && seq 3000 | xargs touch", agent->workspace, agent->workspace);
+  CU_ASSERT_EQUAL (system (command), 0);
+  CU_ASSERT_EQUAL (stream_open (&stream, &agent->recorded.call, &agent->handle.link, WIRE_REMOVE), 0);
+  wire_add_text (&stream.out, WIRE_TAG_PATH, in_workspace (agent, "t"));
+  wire_add_text (&stream.out, WIRE_TAG_BENEATH, agent->workspace);
+  wire_add_number (&stream.out, WIRE_TAG_FLAGS, WIRE_FLAG_RECURSIVE);
+  CU_ASSERT_EQUAL (stream_send_request (&stream, &agent->handle.link), 0);
+  polled.fd = stream.fd;
+  CU_ASSERT_EQUAL (poll (&polled, 1, 20000), 1);
+  was_there = access (in_workspace (agent, "t"), F_OK) == 0;
+  CU_ASSERT_EQUAL (stream_end (&stream, &payload), 0);
+  CU_ASSERT_NOT_EQUAL (access (in_workspace (agent, "t"), F_OK), 0);
+  return was_there;
+}
+
+/* A removal that takes long begins with a word from the agent; a busy machine may look too late. */
+static void
+test_long_removal (void)
+{
+  struct agent_under_test agent;
+  bool spoke = false;
 
   if (!agent_start (&agent, NULL))
     return;
-  snprintf (command, sizeof command, "mkdir %s/t && cd %s/t && seq 3000 | xargs touch", agent.workspace, agent.workspace);
-  CU_ASSERT_EQUAL (system (command), 0);
-  CU_ASSERT_EQUAL (stream_open (&stream, &agent.recorded.call, &agent.handle.link, WIRE_REMOVE), 0);
-  wire_add_text (&stream.out, WIRE_TAG_PATH, in_workspace (&agent, "t"));
-  wire_add_text (&stream.out, WIRE_TAG_BENEATH, agent.workspace);
-  wire_add_number (&stream.out, WIRE_TAG_FLAGS, WIRE_FLAG_RECURSIVE);
-  CU_ASSERT_EQUAL (stream_send_request (&stream, &agent.handle.link), 0);
-  polled.fd = stream.fd;
-  CU_ASSERT_EQUAL (poll (&polled, 1, 20000), 1);
-  CU_ASSERT_EQUAL (access (in_workspace (&agent, "t"), F_OK), 0);
-  CU_ASSERT_EQUAL (stream_end (&stream, &payload), 0);
-  CU_ASSERT_NOT_EQUAL (access (in_workspace (&agent, "t"), F_OK), 0);
+  for (int tries = 0; !spoke && tries < 8; tries++)
+    spoke = speaks_first (&agent);
+  CU_ASSERT (spoke);
   agent_stop (&agent);
 }
 
