@@ -253,9 +253,8 @@ run_guard (struct ns_boot *boot, struct beside *beside, const char *pasta)
   close (beside->fds[GUARD_NEWS]);
   beside->fds[GUARD_NEWS] = -1;
   int result = listen_to (boot, beside);
-  /* What it left behind ends with the sandbox; it itself must not outlast a failure. */
-  if (result < 0)
-    syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+  /* The guard is its child by now, or will never be; that one ends with the sandbox. */
+  syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
   while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
     ;
   close (pidfd);

@@ -33,6 +33,6 @@ enum
   GUARD_READY = 3
 };
 
-int guard_main (int argc, char **argv);
+_Noreturn void guard_main (int argc, char **argv);
 
 #endif

@@ -283,7 +283,7 @@ main (int argc, char **argv)
   const char *failed;
 
   if (argc > 0 && strcmp (argv[0], GUARD_NAME) == 0)
-    return guard_main (argc, argv);
+    guard_main (argc, argv);
   read_options (argc, argv, &agent, &options);
   harden_signals ();
   read_inherited (&agent, &options);
