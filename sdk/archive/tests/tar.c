@@ -107,6 +107,35 @@ test_empty (void)
     }
 }
 
+/* A file that is one hole keeps its size, and what comes after it can be read. */
+static void
+test_all_hole (void)
+{
+  static const struct berth_tar_run run = { 1 << 20, 0 };
+  static const struct berth_tar_member members[] = {
+    { .name = "hole", .kind = BERTH_TAR_FILE, .mode = 0644, .size = 1 << 20, .runs = &run, .run_count = 1 },
+    { .name = "after", .kind = BERTH_TAR_DIRECTORY, .mode = 0755 },
+  };
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+  struct berth_tar_member member;
+  struct berth_tar_reader *reader;
+  struct recorded recorded;
+  struct memory memory;
+  const struct berth_tar_input input = { &memory, read_memory };
+
+  recorded_start (&recorded);
+  write_archive (&recorded, &tar, members, 2);
+  memory = (struct memory) { tar.data, tar.size, 0, 0 };
+  reader = berth_tar_reader_new (&recorded.call, &input);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (reader);
+  CU_ASSERT_EQUAL_FATAL (berth_tar_reader_next (reader, &member), 1);
+  CU_ASSERT_EQUAL (member.size, 1 << 20);
+  CU_ASSERT_EQUAL_FATAL (berth_tar_reader_next (reader, &member), 1);
+  CU_ASSERT_STRING_EQUAL (member.name, "after");
+  CU_ASSERT_EQUAL (berth_tar_reader_next (reader, &member), 0);
+  berth_tar_reader_free (reader);
+}
+
 static void
 test_failing_output (void)
 {
@@ -129,6 +158,7 @@ test_failing_output (void)
 static const struct berth_test tests[] = {
   { "W01 names are bytes, times exact", test_names },
   { "W03 an empty archive, and none", test_empty },
+  { "D-075 a file that is one hole", test_all_hole },
   { "an output that fails says why", test_failing_output },
   { NULL, NULL },
 };
