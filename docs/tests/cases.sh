@@ -19,6 +19,7 @@ done <"$place/rows" >"$place/places"
 
 expect_empty 'the page has rows' "$(test -s "$place/places" || echo 'none was found')"
 expect_empty 'each case has one row, in order' "$(LC_ALL=C sort -uc "$place/numbers" 2>&1)"
+expect_empty 'each row says something' "$(grep -v '[a-z]' "$place/rows" || true)"
 expect_empty 'what a row names has a test of its number' "$(
   while read -r number file; do
     grep -F "$file:" "$place/names" | grep -q "^$file:.*$number" || echo "$file has no $number"
