@@ -58,11 +58,13 @@ is_moving (void *context, uint64_t *mark)
   BERTH_AUTO_FREE char *path = berth_string_format ("/proc/%d/stat", (int) meta.pid);
 
   if (agent < 0 || path == NULL || berth_fs_read (AT_FDCWD, path, &line, STAT_LIMIT) < 0)
-    return 0;
+    return -1;
   const char *state = strrchr (berth_buffer_string (&line), ')');
   uint64_t before = *mark;
   *mark = ns_hash (NS_HASH_SEED, line.data, line.size);
-  return *mark != before || (state != NULL && (strncmp (state, ") R", 3) == 0 || strncmp (state, ") D", 3) == 0));
+  if (state != NULL && strncmp (state, ") T", 3) == 0)
+    return -1;
+  return *mark != before || (state != NULL && strncmp (state, ") R", 3) == 0);
 }
 
 void

@@ -22,7 +22,8 @@ struct agentlink_transport
    * each command.  Tells OUT_OF_MEMORY from a plain signal. */
   uint64_t (*memory_kills) (void *context);
   /* NULL, or asked while a hello is overdue: 1 when the agent has done anything since MARK was noted
-   * or waits for a processor, 0 when it did nothing or is gone.  Notes MARK anew; 0 is no mark yet. */
+   * or waits for a processor, 0 when it did nothing, -1 when it is stopped or gone.  Notes MARK anew; 0
+   * is no mark yet. */
   int (*is_moving) (void *context, uint64_t *mark);
 };
 

@@ -63,11 +63,11 @@ may_still_come (struct stream *stream, int64_t now)
 {
   const struct agentlink_transport *transport = &stream->link->transport;
   bool first = stream->mark == 0;
-  bool moves = transport->is_moving != NULL && transport->is_moving (transport->context, &stream->mark) > 0;
+  int moves = transport->is_moving != NULL ? transport->is_moving (transport->context, &stream->mark) : 0;
 
-  if (moves && !first)
+  if (moves > 0 && !first)
     stream->patience_ms = now + BUSY_MS;
-  if (!moves && (now >= stream->patience_ms || !machine_is_busy ()))
+  if (moves < 0 || (moves == 0 && (now >= stream->patience_ms || !machine_is_busy ())))
     return false;
   stream->hello_ms = now + LOOK_MS;
   return true;
