@@ -612,6 +612,16 @@ guest_output (struct guest *guest, const char *script)
   return berth_buffer_string (&out);
 }
 
+void
+guest_expect (struct guest *guest, const char *script, const char *wanted)
+{
+  const char *got = guest_output (guest, script);
+
+  if (strcmp (got, wanted) != 0)
+    fprintf (stderr, "%s: \"%s\", not \"%s\"\n", script, got, wanted);
+  CU_ASSERT_STRING_EQUAL (got, wanted);
+}
+
 static int64_t
 read_file (void *context, void *bytes, size_t size)
 {

@@ -89,6 +89,8 @@ int guest_run (struct guest *guest, const char *user, const char *script, struct
                struct berth_buffer *err, struct berth_exit *exit);
 /* Its standard output without the newline at its end, in memory that the next call reuses. */
 const char *guest_output (struct guest *guest, const char *script);
+/* Fails the test where that is not WANTED. */
+void guest_expect (struct guest *guest, const char *script, const char *wanted);
 bool guest_write (struct guest *guest, const char *path, const char *host_file, uint32_t mode);
 
 /* What is on the machine: a line for each mount, and for each cgroup and process of sandboxes whose

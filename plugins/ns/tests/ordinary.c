@@ -15,16 +15,6 @@
 #define MIB (UINT64_C (1) << 20)
 
 static void
-assert_output (struct guest *guest, const char *script, const char *wanted)
-{
-  const char *got = guest_output (guest, script);
-
-  if (strcmp (got, wanted) != 0)
-    fprintf (stderr, "%s: \"%s\", not \"%s\"\n", script, got, wanted);
-  CU_ASSERT_STRING_EQUAL (got, wanted);
-}
-
-static void
 the_own_id_is_the_sandboxes_account (void)
 {
   struct host host;
@@ -34,11 +24,11 @@ the_own_id_is_the_sandboxes_account (void)
   if (!guest_alone (&host, &guest, NULL))
     return;
   CU_ASSERT_EQUAL (guest.effective.posture, BERTH_POSTURE_ALL & ~BERTH_POSTURE_SEPARATE_USERS);
-  assert_output (&guest, "id; pwd", "uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)\n/workspace");
-  assert_output (&guest, "grep -c '^Cap.*:.0000000000000000$' /proc/self/status; grep ^Seccomp: /proc/self/status | cut -f2",
+  guest_expect (&guest, "id; pwd", "uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)\n/workspace");
+  guest_expect (&guest, "grep -c '^Cap.*:.0000000000000000$' /proc/self/status; grep ^Seccomp: /proc/self/status | cut -f2",
                  "5\n2");
-  assert_output (&guest, "cat /proc/self/setgroups", "deny");
-  assert_output (&guest, "for d in / /usr /etc /dev /sys /proc/sys /var; do (: > $d/x) 2>/dev/null && echo $d; done; echo done",
+  guest_expect (&guest, "cat /proc/self/setgroups", "deny");
+  guest_expect (&guest, "for d in / /usr /etc /dev /sys /proc/sys /var; do (: > $d/x) 2>/dev/null && echo $d; done; echo done",
                  "done");
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "echo x > mine", NULL, NULL, NULL), 0);
   BERTH_AUTO_FREE char *file = berth_string_format ("%s/boxes/%s/workspace/mine", host.directory[0], guest.id);
@@ -139,10 +129,10 @@ processes_are_counted_for_each_sandbox (void)
       guest_run (&first, NULL, "for i in $(seq 60); do sleep 2 & done; wait", NULL, &err, NULL);
       CU_ASSERT_PTR_NOT_NULL (strstr (berth_buffer_string (&err), "ork"));
       /* What the agent starts is let in above the limit: this shell, and who serves it. */
-      assert_output (&first, "set -- /proc/[0-9]*; [ $# -le 28 ] && echo few", "few");
-      assert_output (&second, "for i in $(seq 12); do sleep 1 & done; wait; echo all", "all");
+      guest_expect (&first, "set -- /proc/[0-9]*; [ $# -le 28 ] && echo few", "few");
+      guest_expect (&second, "for i in $(seq 12); do sleep 1 & done; wait; echo all", "all");
       berth_clock_sleep_ms (2500);
-      assert_output (&first, "sleep 0; echo usable", "usable");
+      guest_expect (&first, "sleep 0; echo usable", "usable");
       guest_end (&second);
     }
   guest_alone_end (&host, &first);
@@ -157,20 +147,20 @@ the_agent_is_out_of_reach (void)
 
   if (!guest_alone (&host, &guest, NULL))
     return;
-  assert_output (&guest,
+  guest_expect (&guest,
                  "kill -9 1; kill -STOP 1; kill -TERM 1; for f in mem environ maps exe fd/3 root/etc; do"
                  " head -c 1 /proc/1/$f 2>/dev/null; readlink /proc/1/$f; (: > /proc/1/$f) 2>/dev/null && echo wrote $f;"
                  " (: > /proc/$PPID/$f) 2>/dev/null && echo wrote $f; done; ls /proc/1/fd /proc/$PPID/fd 2>/dev/null; echo alive",
                  "alive");
-  assert_output (&guest, "cat /proc/1/comm", "berth-agent");
+  guest_expect (&guest, "cat /proc/1/comm", "berth-agent");
   /* Nor by what needs no signal. */
-  assert_output (&guest,
+  guest_expect (&guest,
                  "(prlimit --pid 1 --cpu=1; renice 19 1; renice 19 -u sandbox; taskset -p 1 1; ionice -c 3 -p 1; ionice -c 3 -u 1000;"
                  " chrt -i -p 0 1; echo 1000 > /proc/1/oom_score_adj) >/dev/null 2>&1;"
                  " grep -h 'cpu time' /proc/1/limits | tr -s ' '; ps -o ni=,cls= -p 1 | tr -d ' '; cat /proc/1/oom_score_adj",
                  "Max cpu time unlimited unlimited seconds \n0TS\n0");
   /* The control: of its own processes it can read all that. */
-  assert_output (&guest, "sleep 5 & [ -n \"$(readlink /proc/$!/exe)\" ] && head -c 5 /proc/$!/environ | wc -c; kill $!", "5");
+  guest_expect (&guest, "sleep 5 & [ -n \"$(readlink /proc/$!/exe)\" ] && head -c 5 /proc/$!/environ | wc -c; kill $!", "5");
   guest_alone_end (&host, &guest);
 }
 
@@ -188,7 +178,7 @@ a_stopped_server_is_not_waited_for (void)
   for (size_t i = 0; i < 2; i++)
     {
       CU_ASSERT_EQUAL (guest_run (&guest, NULL, scripts[i], NULL, NULL, NULL), -1);
-      assert_output (&guest, "grep -lx sleep /proc/[0-9]*/comm; echo usable", "usable");
+      guest_expect (&guest, "grep -lx sleep /proc/[0-9]*/comm; echo usable", "usable");
     }
   guest_alone_end (&host, &guest);
 }

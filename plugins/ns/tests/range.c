@@ -18,16 +18,6 @@
 #define FIRST_GID 1800000000u
 #define UID_LINE "berth-test:1700000000:65536\n"
 
-static void
-assert_output (struct guest *guest, const char *script, const char *wanted)
-{
-  const char *got = guest_output (guest, script);
-
-  if (strcmp (got, wanted) != 0)
-    fprintf (stderr, "%s: \"%s\", not \"%s\"\n", script, got, wanted);
-  CU_ASSERT_STRING_EQUAL (got, wanted);
-}
-
 /* The file is the test's own, mounted over the machine's. */
 static void
 give_ids (const char *line)
@@ -58,8 +48,8 @@ all_accounts_are_there (void)
   if (!guest_alone (&host, &guest, NULL))
     return;
   CU_ASSERT_EQUAL (guest.effective.posture, BERTH_POSTURE_ALL);
-  assert_output (&guest, "id; pwd", "uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)\n/workspace");
-  assert_output (&guest, "grep -c '^Cap.*:.0000000000000000$' /proc/self/status", "5");
+  guest_expect (&guest, "id; pwd", "uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)\n/workspace");
+  guest_expect (&guest, "grep -c '^Cap.*:.0000000000000000$' /proc/self/status", "5");
   CU_ASSERT_EQUAL (guest_run (&guest, "root", "id -u; id -g", &out, NULL, NULL), 0);
   CU_ASSERT_EQUAL (guest_run (&guest, "nobody", "id -u", &out, NULL, NULL), 0);
   CU_ASSERT_EQUAL (guest_run (&guest, "4321", "id -u", &out, NULL, NULL), 0);
@@ -88,8 +78,8 @@ the_users_own_id_is_not_inside (void)
   struct stat status;
   CU_ASSERT_EQUAL (stat (own, &status), 0);
   CU_ASSERT_NOT_EQUAL (status.st_uid, geteuid ());
-  assert_output (&guest, "awk '{ print $1, $3 }' /proc/self/uid_map /proc/self/gid_map", "0 65536\n0 65536");
-  assert_output (&guest, "{ kill -9 1; kill -STOP 1; head -c 1 /proc/1/mem; ls /proc/1/fd; } 2>/dev/null; echo alive",
+  guest_expect (&guest, "awk '{ print $1, $3 }' /proc/self/uid_map /proc/self/gid_map", "0 65536\n0 65536");
+  guest_expect (&guest, "{ kill -9 1; kill -STOP 1; head -c 1 /proc/1/mem; ls /proc/1/fd; } 2>/dev/null; echo alive",
                  "alive");
   guest_alone_end (&host, &guest);
 }
@@ -164,10 +154,10 @@ it_is_stopped_and_started (void)
   CU_ASSERT_PTR_NOT_NULL (strstr (call.message, "1700000000"));
   give_ids (UID_LINE);
   CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
-  assert_output (&guest, "cat kept; id -u", "kept\n1000");
+  guest_expect (&guest, "cat kept; id -u", "kept\n1000");
   guest_kill_agent (&guest);
   CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
-  assert_output (&guest, "cat kept; stat -c %u kept", "kept\n1000");
+  guest_expect (&guest, "cat kept; stat -c %u kept", "kept\n1000");
   guest_alone_end (&host, &guest);
 }
 
@@ -263,7 +253,7 @@ half_a_configuration (void)
           give_ids (UID_LINE);
           CU_ASSERT_EQUAL (guest_stop (&guest, &call), 0);
           CU_ASSERT_EQUAL (guest_start (&guest, &call), 0);
-          assert_output (&guest, "cat /proc/self/setgroups", "deny");
+          guest_expect (&guest, "cat /proc/self/setgroups", "deny");
           guest_end (&guest);
         }
       give_ids (lines[i]);
