@@ -270,6 +270,38 @@ test_network (void)
   check_refused (&place, &options, BERTH_E_CAPABILITY_NOT_SUPPORTED, "NETWORK_");
 }
 
+static void
+note_network (void *context, const struct berth_sandbox_info *info)
+{
+  *(uint32_t *) context = info->network_default;
+}
+
+/* N02: what inspect tells is what the backend says is in force, and what was asked where it says nothing. */
+static void
+test_network_in_force (void)
+{
+  static const char *const configs[]
+      = { "[backend fake]\ncapabilities = PROBE,NETWORK_POLICY\n",
+          "[backend fake]\ncapabilities = PROBE,NETWORK_POLICY\nfaults = network.read_policy=fail\n" };
+  struct berth_policy policy = { .struct_size = sizeof policy };
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+
+  options.network = &policy;
+  for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
+    for (policy.default_action = BERTH_DENY; policy.default_action <= BERTH_ALLOW; policy.default_action++)
+      {
+        PLACE place;
+        uint32_t seen = 0;
+        place_make (&place, "fake");
+        place.config = configs[i];
+        place_open (&place);
+        BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
+        CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &options, &sandbox, NULL), 0);
+        CU_ASSERT_EQUAL (berth_sandbox_inspect (sandbox, note_network, &seen, NULL), 0);
+        CU_ASSERT_EQUAL (seen, policy.default_action);
+      }
+}
+
 /* A backend that is silent about the policy has not promised it. */
 static void
 test_silent_network (void)
@@ -522,6 +554,7 @@ main (void)
     { "I01 UNKNOWN satisfies nothing and is warned of once", test_unknown_tier },
     { "L04 D-099 a limit that cannot be enforced is refused", test_unenforced },
     { "N02 deny is refused where it cannot be enforced", test_network },
+    { "N02 inspect tells the policy in force", test_network_in_force },
     { "N06 a policy that is not promised is refused", test_silent_network },
     { "a backend that is not there", test_disabled },
     { "L06 a create that fails at any step leaves nothing", test_failing_steps },
