@@ -159,9 +159,18 @@ ns_launched_kill (const struct ns_launched *launched)
     syscall (SYS_pidfd_send_signal, launched->pidfd, SIGKILL, NULL, 0);
 }
 
+static void
+reap (pid_t *between)
+{
+  while (*between > 0 && waitpid (*between, NULL, __WALL) < 0 && errno == EINTR)
+    ;
+  *between = *between > 0 ? 0 : *between;
+}
+
 void
 ns_launched_close (struct ns_launched *launched)
 {
+  reap (&launched->between);
   close_fd (&launched->go);
   close_fd (&launched->pidfd);
   close_fd (&launched->status);
@@ -241,7 +250,7 @@ next_news (struct berth_call *call, int status, struct ns_news *news)
 
 /* ---- launching ---- */
 
-/* Takes hold of the first process.  The one in between has ended: what it had to say is there. */
+/* Takes hold of the first process.  The one in between is done: what it had to say is there. */
 static int
 adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launched *out)
 {
@@ -283,10 +292,10 @@ adopt (struct berth_call *call, const struct ns_launch *launch, struct ns_launch
  * the application wants. */
 static pthread_mutex_t dumpable_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Runs the process in between to its end; signals are blocked, so that no handler of the host's runs
- * in it. */
+/* Lets the process in between do its work; signals are blocked, so that no handler of the host's runs in
+ * it.  It has said all when it gives the memory back, and is waited for later, when it has long ended. */
 static int
-run_child (struct ns_child *child)
+run_child (struct ns_child *child, pid_t *between)
 {
   _Alignas (16) char stack[STACK_SIZE];
   sigset_t all, before;
@@ -295,19 +304,16 @@ run_child (struct ns_child *child)
   int dumpable = prctl (PR_GET_DUMPABLE);
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
-  int pid = clone (ns_child_run, stack + sizeof stack, SHARED, child);
+  *between = clone (ns_child_run, stack + sizeof stack, SHARED, child);
   int reason = errno;
-  while (pid > 0 && waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
-    ;
-  /* Whoever changes his ids takes this from all that share the memory. */
-  if (dumpable == 1)
-    prctl (PR_SET_DUMPABLE, 1);
+  if (!(SHARED & CLONE_VM))
+    reap (between);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   if (dumpable == 1)
     prctl (PR_SET_DUMPABLE, 1);
   pthread_mutex_unlock (&dumpable_lock);
   errno = reason;
-  return pid < 0 ? -1 : 0;
+  return *between < 0 ? -1 : 0;
 }
 
 /* A copy of the host, in memory too: it lets go of what it has open. */
@@ -412,7 +418,7 @@ ns_launch (struct berth_call *call, const struct ns_launch *launch, struct ns_la
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptors for a new sandbox: %m");
   int result = fill_child (&child, launch, &pipes, null, out->errors, agent);
   if (result == 0)
-    result = run_child (&child);
+    result = run_child (&child, &out->between);
   int reason = errno;
   close_copies (&child);
   if (result < 0)

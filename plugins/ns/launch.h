@@ -27,6 +27,7 @@ struct ns_launched
   pid_t pid;
   uint64_t start;
   int pidfd;
+  pid_t between; /* the process in between, until it is reaped */
   int status;  /* ends when it has become the agent */
   int go;
   int errors; /* what the agent writes to its standard error */
