@@ -338,6 +338,7 @@ suite_e16 (struct suite_context *suite)
   long processes = count_inside (box);
   unsigned int wrong = 0;
   int64_t until;
+  long left;
 
   for (int i = 0; i < 1000; i++)
     {
@@ -353,9 +354,9 @@ suite_e16 (struct suite_context *suite)
   SUITE_CHECK (suite, count_names ("/proc/self/fd") == descriptors, "%u descriptors before, %u after", descriptors,
                count_names ("/proc/self/fd"));
   /* What served the last command may still be on its way out. */
-  while (count_inside (box) > processes && berth_clock_monotonic_ms () < until)
+  while ((left = count_inside (box)) > processes && berth_clock_monotonic_ms () < until)
     berth_clock_sleep_ms (50);
-  SUITE_CHECK (suite, count_inside (box) <= processes, "%ld processes before, more after", processes);
+  SUITE_CHECK (suite, left <= processes, "%ld processes before, %ld after", processes, left);
 }
 
 void
