@@ -155,6 +155,7 @@ become_pasta (const char *network, int count, char **given)
   arguments[used] = NULL;
   sigemptyset (&none);
   sigprocmask (SIG_SETMASK, &none, NULL);
+  fcntl (GUARD_NETWORK, F_SETFD, 0);
   for (unsigned long number = 0; number < 32; number++)
     if (OF_PASTA >> number & 1 && prctl (PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number, 0, 0) < 0)
       give_up ("capabilities");
@@ -162,27 +163,41 @@ become_pasta (const char *network, int count, char **given)
   give_up (given[0]);
 }
 
-/* Pasta gets at the namespace by a descriptor of its parent's, since some pastas close their own: for
- * that the parent may have no more rights than it. */
-static _Noreturn void
-be_parent_of_pasta (int count, char **given)
+/* Whether a pasta that finds the namespace at /proc/OWNER/fd came up: its first process ends when the
+ * network is there, and leaves one that stays. */
+static bool
+try_pasta (const char *owner, int count, char **given)
 {
-  char self[32] = "", network[64];
+  char network[64];
 
-  keep_capabilities (OF_PASTA);
-  prctl (PR_SET_DUMPABLE, 1);
-  if (readlink ("/proc/self", self, sizeof self - 1) < 0)
-    give_up ("/proc/self");
-  snprintf (network, sizeof network, "/proc/%s/fd/%d", self, GUARD_NETWORK);
+  snprintf (network, sizeof network, "/proc/%s/fd/%d", owner, GUARD_NETWORK);
   pid_t pid = fork ();
   if (pid < 0)
     give_up ("a process");
   if (pid == 0)
     become_pasta (network, count, given);
-  _exit (wait_for (pid) == 0 ? EXIT_SUCCESS : EXIT_FAILED);
+  return wait_for (pid) == 0;
 }
 
-/* Its first process ends when the network is there, and leaves one that stays. */
+/* Some pastas close what they inherit; these find it with their parent, which for that may have no more
+ * rights than they.  To look into a parent is what AppArmor's profile of older ones forbids. */
+static _Noreturn void
+be_parent_of_pasta (int count, char **given)
+{
+  char self[32] = "";
+
+  keep_capabilities (OF_PASTA);
+  prctl (PR_SET_DUMPABLE, 1);
+  if (readlink ("/proc/self", self, sizeof self - 1) < 0)
+    give_up ("/proc/self");
+  if (try_pasta ("self", count, given))
+    _exit (EXIT_SUCCESS);
+  /* Only the last one's words count. */
+  if (ftruncate (STDERR_FILENO, 0) == 0)
+    lseek (STDERR_FILENO, 0, SEEK_SET);
+  _exit (try_pasta (self, count, given) ? EXIT_SUCCESS : EXIT_FAILED);
+}
+
 static void
 start_pasta (int count, char **given)
 {

@@ -394,34 +394,63 @@ what_cannot_be_given_is_refused (void)
   host_stop (&host);
 }
 
+/* Creates GUEST with SCRIPT for a pasta. */
+static int
+create_with (struct host *host, struct guest *guest, const char *script, struct host_call *call)
+{
+  const struct berth_policy policy = policy_of (BERTH_ALLOW);
+  struct berth_spec spec = guest_spec ();
+  BERTH_AUTO_FREE char *path = strdup (getenv ("PATH"));
+  BERTH_AUTO_FREE char *file = berth_string_format ("%s/pasta", host->top);
+
+  spec.asks |= BERTH_SPEC_NETWORK;
+  spec.network = &policy;
+  int fd = open (file, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+  CU_ASSERT_TRUE (dprintf (fd, "#!/bin/sh\n%s\n", script) > 0);
+  close (fd);
+  CU_ASSERT_EQUAL (chmod (host->top, 0755), 0);
+  setenv ("PATH", host->top, 1);
+  host_call_start (host, call);
+  int result = guest_create_in (host, guest, &spec, call);
+  setenv ("PATH", path, 1);
+  unlink (file);
+  return result;
+}
+
 static void
 a_pasta_that_fails_leaves_nothing (void)
 {
-  struct berth_policy policy = policy_of (BERTH_ALLOW);
-  struct berth_spec spec = guest_spec ();
   struct host host;
   struct guest guest = { 0 };
   struct host_call call;
 
   if (!host_start (&host))
     return;
-  host_call_start (&host, &call);
-  spec.asks |= BERTH_SPEC_NETWORK;
-  spec.network = &policy;
-  BERTH_AUTO_FREE char *path = strdup (getenv ("PATH"));
-  BERTH_AUTO_FREE char *file = berth_string_format ("%s/pasta", host.top);
-  int fd = open (file, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-  CU_ASSERT_TRUE (dprintf (fd, "#!/bin/sh\necho no tap today >&2\nexit 1\n") > 0);
-  close (fd);
-  CU_ASSERT_EQUAL (chmod (host.top, 0755), 0);
-  setenv ("PATH", host.top, 1);
-  CU_ASSERT_NOT_EQUAL (guest_create_in (&host, &guest, &spec, &call), 0);
-  setenv ("PATH", path, 1);
+  CU_ASSERT_NOT_EQUAL (create_with (&host, &guest, "echo no tap today >&2\nexit 1", &call), 0);
   CU_ASSERT_EQUAL (call.code, BERTH_E_CONFIGURATION);
   /* Who runs as one of his subordinate ids cannot have it in his home. */
   CU_ASSERT_TRUE (strstr (call.message, "no tap today") != NULL || strstr (call.message, "Permission denied") != NULL);
   CU_ASSERT_FALSE (guest_is_present (&guest));
-  unlink (file);
+  host_stop (&host);
+}
+
+/* As those of 2024 do. */
+static void
+a_pasta_may_close_what_it_inherits (void)
+{
+  struct host host;
+  struct guest guest = { 0 };
+  struct host_call call;
+
+  if (!host_start (&host))
+    return;
+  if (create_with (&host, &guest, "exec 5>&- && exec /usr/bin/pasta \"$@\"", &call) == 0)
+    {
+      CU_ASSERT_TRUE (is_alive (child_of (recorded (&guest, "guard"))));
+      guest_end (&guest);
+    }
+  else
+    CU_ASSERT_PTR_NOT_NULL (strstr (call.message, "Permission denied"));
   host_stop (&host);
 }
 
@@ -610,6 +639,7 @@ main (void)
     { "N11 nobody comes in", nobody_comes_in },
     { "N02 N06 N11 what cannot be given is refused", what_cannot_be_given_is_refused },
     { "L06 a pasta that fails leaves nothing", a_pasta_that_fails_leaves_nothing },
+    { "N01 a pasta may close what it inherits", a_pasta_may_close_what_it_inherits },
     { "L06 L27 a killed create leaves neither guard nor pasta", a_killed_create_leaves_neither },
     { "L08 the guard takes pasta along, and it fails closed", the_guard_takes_pasta_along },
     { "L08 pasta may die", pasta_may_die },
