@@ -527,6 +527,12 @@ a_start_brings_it_back (void)
   if (!start (&host, &guest, BERTH_ALLOW))
     return;
   long guard = recorded (&guest, "guard"), pasta = child_of (guard);
+  if (guest.effective.capabilities & BERTH_CAP_PAUSE)
+    {
+      CU_ASSERT_EQUAL (guest_pause (&guest, &call), 0);
+      CU_ASSERT_EQUAL (guest_resume (&guest, &call), 0);
+      CU_ASSERT_STRING_EQUAL (inside (&guest, "tcp", WORLD, 80, ""), "world");
+    }
   CU_ASSERT_EQUAL (guest_stop (&guest, &call), 0);
   CU_ASSERT_FALSE (is_alive (guard));
   CU_ASSERT_FALSE (is_alive (pasta));
@@ -644,7 +650,7 @@ main (void)
     { "L08 the guard takes pasta along, and it fails closed", the_guard_takes_pasta_along },
     { "L08 pasta may die", pasta_may_die },
     { "L08 L09 both end with the sandbox", both_end_with_the_sandbox },
-    { "L22 a start brings it back", a_start_brings_it_back },
+    { "L21 L22 a pause keeps it, a start brings it back", a_start_brings_it_back },
     { "L14 many at once", many_at_once },
     { NULL, NULL },
   };
