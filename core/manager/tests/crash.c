@@ -104,8 +104,9 @@ test_living_creator (void)
   place_make (&place, "fake");
   place_faults (&place, "lifecycle.create.4=slow:600");
   pid_t pid = place_start (create_once, &place, 0);
-  berth_clock_sleep_ms (300);
   place_open (&place);
+  for (int i = 0; i < 500 && place_records (&place) == 0; i++)
+    berth_clock_sleep_ms (10);
   berth_sweep (place.host);
   CU_ASSERT_EQUAL (place_records (&place), 1);
   CU_ASSERT_EQUAL (place_end (pid), 0);
