@@ -158,12 +158,25 @@ spell_url (struct berth_buffer *text, const unsigned char *bytes, size_t size, u
       berth_buffer_appendf (text, how & URL_LOWER ? "%%%02x" : "%%%02X", bytes[i]);
 }
 
+/* As the agent quotes what it names in a message. */
+static void
+spell_quoted (struct berth_buffer *text, const unsigned char *bytes, size_t size)
+{
+  for (size_t i = 0; i < size; i++)
+    if (bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '\\')
+      berth_buffer_append_byte (text, bytes[i]);
+    else
+      berth_buffer_appendf (text, "\\x%02x", bytes[i]);
+}
+
 static int
 add_locked (struct berth_redactor *redactor, const unsigned char *bytes, size_t size)
 {
   struct berth_buffer text = { 0 };
   int result = insert_locked (redactor, bytes, size);
 
+  spell_quoted (&text, bytes, size);
+  result |= insert_text_locked (redactor, &text);
   for (unsigned int i = 0; i < 4; i++)
     {
       spell_json (&text, bytes, size, i & 1, i & 2);

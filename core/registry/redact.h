@@ -22,8 +22,8 @@ struct berth_redactor
 void berth_redactor_init (struct berth_redactor *redactor);
 void berth_redactor_clear (struct berth_redactor *redactor);
 
-/* From now on the secret is found raw, JSON-escaped, in base64 at any alignment, and
- * URL-encoded.  0; -1 with errno EINVAL for one that is too short, or ENOMEM. */
+/* From now on the secret is found raw, JSON-escaped, in base64 at any alignment, URL-encoded,
+ * and as messages quote it (\xNN).  0; -1 with errno EINVAL for one that is too short, or ENOMEM. */
 int berth_redactor_add (struct berth_redactor *redactor, const void *bytes, size_t size);
 
 /* Replaces every secret in TEXT.  Without memory for it the whole text goes. */

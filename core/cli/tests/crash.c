@@ -314,7 +314,7 @@ main (void)
     { "L08 D-116 berth rm killed at each step", test_destroy },
 #endif
     { "L27 D-116 berth create killed at any moment", test_create_anywhere },
-    { "L08 D-116 berth rm killed at any moment", test_destroy_anywhere },
+    { "L08 D-115 D-116 berth rm killed at any moment", test_destroy_anywhere },
     { "berth pause, resume, stop, start and renew killed at any moment", test_life_anywhere },
     { NULL, NULL },
   };

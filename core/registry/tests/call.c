@@ -288,6 +288,7 @@ test_redact (void)
   expect_message (&fixture, learned, "(secret)");
   expect_message (&fixture, "a s3 kr\\/t+\\u00e9~ b", "a (secret) b");
   expect_message (&fixture, "a s3+kr/t%2B%C3%A9~ b", "a (secret) b");
+  expect_message (&fixture, "'s3 kr/t+\\xc3\\xa9~': no such file", "'(secret)': no such file");
   expect_message (&fixture, "twice hunter2/\"xhunter2/\"x", "twice (secret)(secret)");
   /* base64 of "u:" and the first secret, of it alone, and of "ab" and it: the alignments. */
   expect_message (&fixture, "Basic dTpodW50ZXIyLyJ4", "Basic dTp(secret)");
