@@ -311,6 +311,8 @@ static void
 test_race (void)
 {
   PLACE place;
+  /* too late, about at once, and in time */
+  static const int64_t offsets[] = { 0, 1, 2, 3, 2000 };
   int rounds = getenv ("BERTH_TEST_LONG") != NULL ? 3000 : 30, renewed = 0, wrong = 0;
 
   place_make (&place, "fake");
@@ -319,7 +321,7 @@ test_race (void)
     {
       struct race race = { &place, make (&place, 60 * 1000), -1 };
       pthread_t thread;
-      set_end (&place, race.sandbox, NULL, i % 3, i % 3);
+      set_end (&place, race.sandbox, NULL, offsets[i % 5], offsets[i % 5]);
       int64_t end_ms = berth_clock_monotonic_ms () + 4;
       CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, renew_it, &race), 0);
       while (berth_clock_monotonic_ms () < end_ms)
