@@ -135,7 +135,7 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
   [CLI_COMMAND_PAUSE] = {
     "pause", "SANDBOX...", "pause sandboxes",
     "No process of a paused sandbox makes progress; its files and its memory stay. Commands are refused until "
-    "`berth resume`. A sandbox that is paused already stays so.",
+    "`berth resume`. Its life time stands still, and it keeps its place in the quota. A sandbox that is paused already stays so.",
     1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_RESUME] = {
     "resume", "SANDBOX...", "let paused sandboxes go on",
@@ -143,7 +143,8 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_STOP] = {
     "stop", "SANDBOX...", "stop sandboxes and keep their files",
-    "Ends every process of a sandbox and keeps its workspace. `berth start` brings it back.",
+    "Ends every process of a sandbox and keeps its workspace. `berth start` brings it back. Until then its life time stands "
+    "still, it keeps its name and its place in the quota, and nothing but `berth rm` removes it.",
     1, MANY, ANYWHERE, CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_START] = {
     "start", "SANDBOX...", "start stopped sandboxes",

@@ -107,16 +107,9 @@ berth_expiry_tell_backend (struct berth_instance *instance, const struct berth_r
 
 /* ---- decisions, with the lock held ---- */
 
-static int
-find_held (struct berth_host *host, struct berth_record *record, int64_t state, struct berth_error *error)
-{
-  berth_expiry_hold_found (record, state);
-  return berth_store_update (host->store, record, error) != 0 ? -1 : 0;
-}
-
 int
-berth_expiry_decide_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
-                            struct berth_error *error)
+berth_expiry_judge_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                           struct berth_error *error)
 {
   BERTH_AUTO_INVENTORY struct berth_inventory seen = { 0 };
   const struct berth_record_native *native = berth_record_current (record);
@@ -124,16 +117,26 @@ berth_expiry_decide_locked (struct berth_host *host, struct berth_instance *inst
   if (!berth_expiry_has_passed (record))
     return 0;
   int found = native != NULL ? berth_inventory_describe (host, instance, native, &seen, error) : 0;
-  if (found < 0)
-    return -1;
-  if (found == 0)
-    return 1;
-  if (seen.items[0].life == BERTH_LIFE_PAUSED)
-    return find_held (host, record, BERTH_RECORD_PAUSED, error);
+  if (found <= 0)
+    return found < 0 ? -1 : 1;
+  uint32_t life = seen.items[0].life;
   /* within the boot it was its own end that stopped it */
-  if (seen.items[0].life == BERTH_LIFE_STOPPED && !berth_record_is_of_this_boot (record))
-    return find_held (host, record, BERTH_RECORD_STOPPED, error);
-  return 1;
+  if (life != BERTH_LIFE_PAUSED && (life != BERTH_LIFE_STOPPED || berth_record_is_of_this_boot (record)))
+    return 1;
+  berth_expiry_hold_found (record, life == BERTH_LIFE_PAUSED ? BERTH_RECORD_PAUSED : BERTH_RECORD_STOPPED);
+  return 0;
+}
+
+int
+berth_expiry_decide_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                            struct berth_error *error)
+{
+  int64_t before = record->state;
+  int ended = berth_expiry_judge_locked (host, instance, record, error);
+
+  if (ended == 0 && record->state != before && berth_store_update (host->store, record, error) != 0)
+    return -1;
+  return ended;
 }
 
 static int

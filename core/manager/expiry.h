@@ -27,8 +27,11 @@ void berth_expiry_go_on (struct berth_record *record);
 void berth_expiry_hold_found (struct berth_record *record, int64_t state);
 
 /* Whether it may be ended since its end has passed, with the lock held.  Its runtime has a word in
- * that: one that it holds paused, or that another boot of the machine left stopped, is on record as
- * such from now on.  1, 0, or -1 when it could not be asked. */
+ * that: not one that it holds paused, or that another boot of the machine left stopped; RECORD says
+ * so then, and its time stands still there.  1, 0, or -1 when it could not be asked. */
+int berth_expiry_judge_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                               struct berth_error *error);
+/* The same, and what is found to stand still is on record as such from now on. */
 int berth_expiry_decide_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
                                 struct berth_error *error);
 

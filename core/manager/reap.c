@@ -69,15 +69,16 @@ end_recorded_locked (const struct reaping *reaping, struct berth_record *record,
   struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
   struct berth_instance *instance = NULL;
   struct berth_error error = { 0 };
-
-  if (reaping->options.kill == 0)
-    return 1;
+  bool kill = reaping->options.kill != 0;
   int ended = berth_registry_instance (host->registry, record->backend, "`berth reap`", &instance, &error);
+
   if (ended == 0)
-    ended = reason == BERTH_REAP_EXPIRED ? berth_expiry_decide_locked (host, instance, record, &error) : 1;
-  if (ended == 1 && berth_destroy_record_locked (host, instance, record, budget, outcome, &error) != 0)
+    ended = reason != BERTH_REAP_EXPIRED ? 1
+            : kill                       ? berth_expiry_decide_locked (host, instance, record, &error)
+                                         : berth_expiry_judge_locked (host, instance, record, &error);
+  if (kill && ended == 1 && berth_destroy_record_locked (host, instance, record, budget, outcome, &error) != 0)
     ended = -1;
-  if (ended < 0)
+  if (ended < 0 && kill)
     failed (outcome, &error);
   return ended;
 }
