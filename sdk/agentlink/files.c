@@ -318,7 +318,11 @@ agentlink_write (struct berth_call *call, struct berth_handle *handle, const cha
   add_change (&stream.out, path, how);
   stream_close_request (&stream);
   first = take_piece (&stream, source);
-  if (first < 0 || stream_connect (&stream, link) < 0 || send_source (&stream, source, first) < 0)
+  if (first < 0 || stream_connect (&stream, link) < 0)
+    return -1;
+  if (first == PIECE_SIZE)
+    stream_widen (&stream);
+  if (send_source (&stream, source, first) < 0)
     return -1;
   return stream_end (&stream, &payload);
 }
