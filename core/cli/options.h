@@ -33,6 +33,8 @@ enum cli_option_id
   CLI_PIDS,
   CLI_DISK,
   CLI_TMP,
+  CLI_SHM,
+  CLI_FILE_SIZE,
   CLI_OPEN_FILES,
   CLI_TTL,
   CLI_LABEL,

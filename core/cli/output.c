@@ -104,6 +104,8 @@ cli_limit_at (const struct berth_sandbox_info *info, unsigned int index, struct 
     { "processes", "pids", BERTH_SPEC_PIDS, info->pids, CLI_UNIT_COUNT },
     { "disk", "disk_bytes", BERTH_SPEC_DISK, info->disk_bytes, CLI_UNIT_BYTES },
     { "/tmp", "tmp_bytes", BERTH_SPEC_TMP, info->tmp_bytes, CLI_UNIT_BYTES },
+    { "/dev/shm", "shm_bytes", BERTH_SPEC_SHM, info->shm_bytes, CLI_UNIT_BYTES },
+    { "file size", "file_size_bytes", BERTH_SPEC_FILE_SIZE, info->file_size_bytes, CLI_UNIT_BYTES },
     { "open files", "open_files", BERTH_SPEC_OPEN_FILES, info->open_files, CLI_UNIT_COUNT },
   };
 

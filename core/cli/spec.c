@@ -78,6 +78,8 @@ read_limits (const struct cli_line *line, struct berth_create_options *create)
   create->pids = cli_number (line, CLI_PIDS, BERTH_UNSET);
   create->disk_bytes = cli_number (line, CLI_DISK, BERTH_UNSET);
   create->tmp_bytes = cli_number (line, CLI_TMP, BERTH_UNSET);
+  create->shm_bytes = cli_number (line, CLI_SHM, BERTH_UNSET);
+  create->file_size_bytes = cli_number (line, CLI_FILE_SIZE, BERTH_UNSET);
   create->open_files = cli_number (line, CLI_OPEN_FILES, BERTH_UNSET);
   create->ttl_ms = cli_number (line, CLI_TTL, BERTH_UNSET);
   create->best_effort = berth_string_equal (cli_text (line, CLI_LIMITS), "best-effort");

@@ -34,6 +34,8 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_PIDS] = NUMBER ("pids", INTEGER, "NUMBER", 1, UINT32_MAX, "processes and threads at once"),
   [CLI_DISK] = NUMBER ("disk", SIZE, "SIZE", 1, INT64_MAX, "size of /workspace"),
   [CLI_TMP] = NUMBER ("tmp", SIZE, "SIZE", 1, INT64_MAX, "size of /tmp"),
+  [CLI_SHM] = NUMBER ("shm", SIZE, "SIZE", 1, INT64_MAX, "size of /dev/shm"),
+  [CLI_FILE_SIZE] = NUMBER ("file-size", SIZE, "SIZE", 1, INT64_MAX, "largest file that may be written"),
   [CLI_OPEN_FILES] = NUMBER ("open-files", INTEGER, "NUMBER", 1, UINT32_MAX, "open files of one process"),
   [CLI_TTL] = NUMBER ("ttl", DURATION, "TIME", 1, INT64_MAX, "life time; it is destroyed after that (default 15m)"),
   [CLI_LABEL] = { "label", 'l', CLI_TYPE_PAIR, "KEY=VALUE", NULL, 0, 0,
@@ -71,7 +73,7 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
 
 #define SPECIFICATION                                                                             \
   (CLI_BIT (CLI_NAME) | CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_SECRET) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_MEMORY)       \
-   | CLI_BIT (CLI_CPUS) | CLI_BIT (CLI_PIDS) | CLI_BIT (CLI_DISK) | CLI_BIT (CLI_TMP) | CLI_BIT (CLI_OPEN_FILES)     \
+   | CLI_BIT (CLI_CPUS) | CLI_BIT (CLI_PIDS) | CLI_BIT (CLI_DISK) | CLI_BIT (CLI_TMP) | CLI_BIT (CLI_SHM) | CLI_BIT (CLI_FILE_SIZE) | CLI_BIT (CLI_OPEN_FILES)     \
    | CLI_BIT (CLI_TTL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_IMAGE)        \
    | CLI_BIT (CLI_ISOLATION) | CLI_BIT (CLI_LIMITS) | CLI_BIT (CLI_NET) | CLI_BIT (CLI_NO_ROOT)   \
    | CLI_BIT (CLI_ALLOW_USER_NAMESPACES) | CLI_BIT (CLI_SNAPSHOT) | CLI_BIT (CLI_QUIET))

@@ -137,6 +137,8 @@ berth_answer_record (struct berth_answer *answer, struct berth_instance *instanc
   record->memory_bytes = (int64_t) effective->memory_bytes;
   record->disk_bytes = (int64_t) effective->disk_bytes;
   record->tmp_bytes = (int64_t) effective->tmp_bytes;
+  record->shm_bytes = (int64_t) effective->shm_bytes;
+  record->file_size_bytes = (int64_t) effective->file_size_bytes;
   record->cpu_milli = effective->cpu_milli;
   record->pids = effective->pids;
   record->open_files = effective->open_files;

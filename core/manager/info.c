@@ -115,6 +115,8 @@ berth_info_fill (const struct berth_record *record, const char *state, struct be
     .memory_bytes = (uint64_t) record->memory_bytes,
     .disk_bytes = (uint64_t) record->disk_bytes,
     .tmp_bytes = (uint64_t) record->tmp_bytes,
+    .shm_bytes = (uint64_t) record->shm_bytes,
+    .file_size_bytes = (uint64_t) record->file_size_bytes,
     .cpu_milli = (uint32_t) record->cpu_milli,
     .pids = (uint32_t) record->pids,
     .open_files = (uint32_t) record->open_files,

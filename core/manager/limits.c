@@ -46,6 +46,8 @@ static const struct row rows[] = {
   ROW ("limits", "pids", COUNT, max_pids, 4096),
   ROW ("limits", "disk", SIZE, max_disk, 64 * 1024 * MIB),
   ROW ("limits", "tmp", SIZE, max_tmp, 4096 * MIB),
+  ROW ("limits", "shm", SIZE, max_shm, 4096 * MIB),
+  ROW ("limits", "file_size", SIZE, max_file_size, 64 * 1024 * MIB),
   ROW ("limits", "open_files", COUNT, max_open_files, 1048576),
   ROW ("limits", "timeout", DURATION, max_timeout, 3600 * SECONDS),
   ROW ("limits", "output", SIZE, max_output, 1024 * MIB),

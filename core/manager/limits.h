@@ -24,6 +24,8 @@ struct berth_limits
   int64_t max_pids;
   int64_t max_disk;
   int64_t max_tmp;
+  int64_t max_shm;
+  int64_t max_file_size;
   int64_t max_open_files;
   int64_t max_timeout;
   int64_t max_output;

@@ -48,7 +48,7 @@ berth_wish_hash (const struct berth_wish *wish, const char *backend)
   const struct berth_create_options *options = &wish->options;
   const int64_t numbers[] = { (int64_t) (wish->spec.asks & ~BERTH_SPEC_PIN), (int64_t) wish->spec.must,
                               options->minimum_tier, options->memory_bytes, options->cpu_milli,  options->pids,
-                              options->disk_bytes,   options->tmp_bytes,    options->open_files, options->ttl_ms,
+                              options->disk_bytes,   options->tmp_bytes,    options->shm_bytes,  options->file_size_bytes, options->open_files, options->ttl_ms,
                               options->owned,        options->forbid_root,  options->best_effort };
 
   add_text (&text, backend);

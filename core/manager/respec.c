@@ -17,6 +17,8 @@ berth_record_options (const struct berth_record *record, struct berth_create_opt
     { BERTH_SPEC_PIDS, record->pids, &out->pids },
     { BERTH_SPEC_DISK, record->disk_bytes, &out->disk_bytes },
     { BERTH_SPEC_TMP, record->tmp_bytes, &out->tmp_bytes },
+    { BERTH_SPEC_SHM, record->shm_bytes, &out->shm_bytes },
+    { BERTH_SPEC_FILE_SIZE, record->file_size_bytes, &out->file_size_bytes },
     { BERTH_SPEC_OPEN_FILES, record->open_files, &out->open_files },
   };
 

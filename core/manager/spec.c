@@ -117,6 +117,8 @@ set_numbers (const struct berth_limits *limits, struct berth_wish *wish, struct 
     NUMBER ("pids", PIDS, pids, limits->default_pids, max_pids, pids),
     NUMBER ("disk", DISK, disk_bytes, 0, max_disk, disk_bytes),
     NUMBER ("tmp", TMP, tmp_bytes, limits->default_tmp, max_tmp, tmp_bytes),
+    NUMBER ("shm", SHM, shm_bytes, 0, max_shm, shm_bytes),
+    NUMBER ("file_size", FILE_SIZE, file_size_bytes, 0, max_file_size, file_size_bytes),
     NUMBER ("open_files", OPEN_FILES, open_files, 0, max_open_files, open_files),
     NUMBER ("ttl", TTL, ttl_ms, limits->default_ttl, max_ttl, ttl_ms),
   };

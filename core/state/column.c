@@ -43,5 +43,7 @@ const struct berth_column berth_columns[] = {
   NUMBER (request_hash),
   NUMBER (left_ms),
   NUMBER (unkept),
+  NUMBER (shm_bytes),
+  NUMBER (file_size_bytes),
   { NULL, 0, false },
 };

@@ -63,6 +63,8 @@ struct berth_record
   int64_t memory_bytes;
   int64_t disk_bytes;
   int64_t tmp_bytes;
+  int64_t shm_bytes;
+  int64_t file_size_bytes;
   int64_t cpu_milli;
   int64_t pids;
   int64_t open_files;

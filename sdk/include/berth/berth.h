@@ -141,6 +141,8 @@ struct berth_create_options
   int64_t pids;
   int64_t disk_bytes;
   int64_t tmp_bytes;
+  int64_t shm_bytes;       /* size of /dev/shm */
+  int64_t file_size_bytes; /* largest single file */
   int64_t open_files;
   int64_t ttl_ms;
   int64_t timeout_ms;    /* deadline of the create itself */
@@ -155,7 +157,7 @@ struct berth_create_options
   const char *snapshot; /* id or name of one that the workspace begins with; NULL: it is empty */
 };
 #define BERTH_CREATE_OPTIONS_INIT                                                                 \
-  { sizeof (struct berth_create_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, BERTH_UNSET, \
+  { sizeof (struct berth_create_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, \
     BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, 0, 0, 0, 0, NULL, \
     NULL, NULL, NULL }
 
@@ -254,6 +256,8 @@ struct berth_sandbox_info
   uint64_t memory_bytes;
   uint64_t disk_bytes;
   uint64_t tmp_bytes;
+  uint64_t shm_bytes;
+  uint64_t file_size_bytes;
   uint32_t cpu_milli;
   uint32_t pids;
   uint32_t open_files;
