@@ -70,7 +70,7 @@ print_isolation (const struct berth_sandbox_info *info)
   print_line ("protections", berth_buffer_string (&posture));
   if ((info->enforced & BERTH_SPEC_USER_NAMESPACES) != 0)
     print_line ("namespaces", "programs may make user namespaces");
-  print_line ("network", info->network_default == BERTH_ALLOW ? "allow" : "deny");
+  print_line ("network", info->network_default != 0 ? cli_network_name (info->network_default) : "not known");
 }
 
 static void

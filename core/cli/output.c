@@ -158,6 +158,12 @@ json_isolation (const struct berth_sandbox_info *info)
   return object;
 }
 
+const char *
+cli_network_name (uint32_t action)
+{
+  return action == BERTH_ALLOW ? "allow" : action == BERTH_DENY ? "deny" : action == BERTH_LEARN ? "learn" : NULL;
+}
+
 struct berth_json *
 cli_json_sandbox (const struct berth_sandbox_info *info)
 {
@@ -179,7 +185,7 @@ cli_json_sandbox (const struct berth_sandbox_info *info)
   berth_json_set (object, "limits", json_limits (info));
   berth_json_set (object, "enforced", cli_json_enforced (info->enforced));
   berth_json_set (object, "posture", json_posture (info->posture));
-  berth_json_set_string (object, "network", info->network_default == BERTH_ALLOW ? "allow" : "deny");
+  berth_json_set_string (object, "network", cli_network_name (info->network_default));
   berth_json_set (object, "capabilities", cli_json_capabilities (info->capabilities));
   berth_json_set (object, "labels", json_labels (info->labels, info->label_count));
   berth_json_set (object, "environment", json_pairs (info->environment, info->environment_count));

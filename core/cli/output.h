@@ -24,6 +24,8 @@ struct berth_json *cli_json_enforced (uint64_t mask);
 /* Protections, from 0 on; NULL past the end. */
 const char *cli_posture_name (unsigned int index);
 
+/* The default of a network: "deny" and the like; NULL when it is not known. */
+const char *cli_network_name (uint32_t action);
 const char *cli_outcome_name (uint32_t outcome);
 
 /* The limits of a sandbox, from 0 on: what is in force and in which unit. */

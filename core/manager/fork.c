@@ -66,7 +66,7 @@ prepare (struct forking *forking, struct berth_record *record, struct berth_erro
       || berth_record_options (record, &forking->child, error) != 0)
     return -1;
   forking->network = (struct berth_policy) { .struct_size = sizeof forking->network,
-                                             .default_action = (uint32_t) record->network_default };
+                                             .default_action = berth_record_network (record) };
   forking->child.network = &forking->network;
   forking->child.cancel = forking->options.cancel;
   forking->child.snapshot = forking->snapshot;

@@ -26,4 +26,8 @@ const char *berth_info_state (const struct berth_record *record, const struct be
 /* All but state and expiry is the record's: INFO is good for as long as RECORD is. */
 void berth_info_fill (const struct berth_record *record, const char *state, struct berth_sandbox_info *info);
 
+/* The network's default in force, where the backend says so: it may be less than what was asked for,
+ * since a network can die.  Else *ACTION stays. */
+void berth_info_read_network (struct berth_instance *instance, const struct berth_record *record, uint32_t *action);
+
 #endif

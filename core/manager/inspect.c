@@ -18,30 +18,6 @@ read_expiry (struct berth_instance *instance, const struct berth_record *record,
     *expiry = told;
 }
 
-static int
-take_policy (void *context, const struct berth_policy *policy)
-{
-  *(uint32_t *) context = policy->default_action;
-  return 0;
-}
-
-/* What is in force may be less than what was asked for: a network can die. */
-static void
-read_network (struct berth_instance *instance, const struct berth_record *record, uint32_t *action)
-{
-  struct berth_manager_call call;
-  uint32_t told = 0;
-  const struct berth_policy_sink sink = { .struct_size = sizeof sink, .context = &told, .policy = take_policy };
-
-  if (((uint64_t) record->capabilities & BERTH_CAP_NETWORK_POLICY) == 0 || berth_instance_backend (instance)->network == NULL)
-    return;
-  struct berth_native native = berth_native_of (instance, berth_record_current (record));
-  berth_call_begin (&call, instance, native.id, NULL, BERTH_CONTROL_MS);
-  int result = berth_call_backend (&call)->network->read_policy (&call.host.call, berth_instance_state (instance), &native, &sink);
-  if (berth_call_end (&call, result, NULL) == 0 && told != 0)
-    *action = told;
-}
-
 int
 berth_sandbox_inspect (struct berth_sandbox *sandbox,
                        void (*visit) (void *context, const struct berth_sandbox_info *info), void *context,
@@ -60,7 +36,7 @@ berth_sandbox_inspect (struct berth_sandbox *sandbox,
   if (sightings.reached && record.state == BERTH_RECORD_RUNNING && berth_record_current (&record) != NULL)
     {
       read_expiry (instance, &record, &info.expiry);
-      read_network (instance, &record, &info.network_default);
+      berth_info_read_network (instance, &record, &info.network_default);
     }
   visit (context, &info);
   return 0;

@@ -105,6 +105,14 @@ const struct berth_record_native *berth_record_current (const struct berth_recor
 /* The native that the handle was last connected to, or would be; lives as long as the handle. */
 const struct berth_record_native *berth_sandbox_native (struct berth_sandbox *sandbox);
 
+/* The network's default for what is made after the model of RECORD: nothing, when nobody knows what
+ * it had. */
+static inline uint32_t
+berth_record_network (const struct berth_record *record)
+{
+  return record->network_default != 0 ? (uint32_t) record->network_default : BERTH_DENY;
+}
+
 /* Whether its boot-time deadline and its owner's number mean anything now. */
 bool berth_record_is_of_this_boot (const struct berth_record *record);
 

@@ -6,6 +6,7 @@
 
 #include "core/manager/answer.h"
 #include "core/manager/ids.h"
+#include "core/manager/info.h"
 #include "core/manager/inventory.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/process.h"
@@ -115,7 +116,6 @@ fill (const struct berth_host *host, const char *backend, const struct berth_see
     .boot_id = strdup (boot_id),
     .state = state_of (seen),
     .generation = generation_of (seen),
-    .network_default = BERTH_DENY,
     .created_wall_ms = seen->created_wall_ms != 0 ? seen->created_wall_ms : berth_clock_wall_ms (),
   };
   set_end (host, seen, record);
@@ -170,10 +170,14 @@ record_seen (struct rebuilding *rebuilding, struct berth_instance *instance, con
   BERTH_AUTO_RECORD struct berth_record record = { 0 }, known = { 0 };
   struct berth_record_native native = { seen->native_id, seen->assignment_id, generation_of (seen), NULL, 0 };
   const char *backend = berth_instance_name (instance);
+  uint32_t network = 0; /* not known */
 
-  if (fill (host, backend, seen, &record) != 0)
+  if (fill (host, backend, seen, &record) != 0
+      || berth_record_add_native (&record, native.id, native.assignment_id, native.generation, NULL, 0) != 0)
     return berth_no_memory (error);
   ask_effective (instance, &native, &record);
+  berth_info_read_network (instance, &record, &network);
+  record.network_default = network;
   /* several of one sandbox: a replacement was being made */
   if (berth_store_load (host->store, record.id, 0, &known, NULL) != 0 && insert (host, &record, error) != 0)
     return -1;

@@ -53,7 +53,7 @@ int
 berth_wish_replacement (struct berth_host *host, const struct berth_record *record, struct berth_wish *wish,
                         struct berth_error *error)
 {
-  struct berth_policy policy = { .struct_size = sizeof policy, .default_action = (uint32_t) record->network_default };
+  struct berth_policy policy = { .struct_size = sizeof policy, .default_action = berth_record_network (record) };
   struct berth_create_options options;
   int64_t left_ms = berth_expiry_left (record);
 

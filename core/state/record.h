@@ -68,7 +68,7 @@ struct berth_record
   int64_t cpu_milli;
   int64_t pids;
   int64_t open_files;
-  int64_t network_default; /* enum berth_action */
+  int64_t network_default; /* enum berth_action; 0: not known */
   int64_t created_wall_ms;
   int64_t ttl_ms;
   int64_t deadline_wall_ms; /* 0: none */

@@ -180,7 +180,6 @@ test_nothing_named (void)
 static void
 test_retained (void)
 {
-  static const char *const names[] = { "berth.db", "berth.db-wal", "berth.db-shm", "installation" };
   PLACE place;
   struct berth_destruction outcome = { 0 };
   struct berth_sandbox *mine = NULL;
@@ -190,13 +189,7 @@ test_retained (void)
   struct berth_sandbox *theirs = make (&place);
   BERTH_AUTO_FREE char *native = strdup (berth_record_current (&theirs->record)->id);
   berth_sandbox_close (theirs);
-  berth_host_close (BERTH_STEAL_POINTER (place.host));
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    {
-      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", place.state, names[i]);
-      unlink (path);
-    }
-  place_open (&place);
+  place_become_another (&place);
   mine = make (&place);
   const struct berth_record_native claimed = { native, (char[]) { "as" }, 2, NULL, 0 };
   CU_ASSERT_EQUAL (berth_store_add_native (place.host->store, berth_sandbox_id (mine), &claimed, NULL), 0);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/manager/info.h"
 #include "core/manager/sweep.h"
@@ -75,6 +76,20 @@ void
 place_reopen (struct place *place)
 {
   berth_host_close (BERTH_STEAL_POINTER (place->host));
+  place_open (place);
+}
+
+void
+place_become_another (struct place *place)
+{
+  static const char *const names[] = { "berth.db", "berth.db-wal", "berth.db-shm", "installation" };
+
+  berth_host_close (BERTH_STEAL_POINTER (place->host));
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    {
+      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", place->state, names[i]);
+      unlink (path);
+    }
   place_open (place);
 }
 

@@ -31,6 +31,9 @@ struct berth_host *place_host (const struct place *place, const char *owner, str
 void place_open (struct place *place);
 void place_reopen (struct place *place);
 
+/* What is there belongs to another installation from now on: the host is a new one. */
+void place_become_another (struct place *place);
+
 /* For a child process, which uses nothing of its parent's host: ends it when there is none. */
 struct berth_host *place_own_host (const struct place *place);
 /* Once a host has looked nothing is left: no record, no sandbox.  Leaves no host open. */

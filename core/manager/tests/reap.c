@@ -248,20 +248,13 @@ test_stale_owner (void)
 static void
 test_foreign (void)
 {
-  static const char *const names[] = { "berth.db", "berth.db-wal", "berth.db-shm", "installation" };
   PLACE place;
   struct berth_reap_options options = BERTH_REAP_OPTIONS_INIT;
 
   place_make (&place, "fake");
   place_open (&place);
   berth_sandbox_close (make (&place, "theirs", false));
-  berth_host_close (BERTH_STEAL_POINTER (place.host));
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    {
-      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", place.state, names[i]);
-      unlink (path);
-    }
-  place_open (&place);
+  place_become_another (&place);
   options.all_owners = 1;
   CU_ASSERT_EQUAL (reap (&place, &options, true).count, 0);
   CU_ASSERT_EQUAL (place_sightings (&place), 1);

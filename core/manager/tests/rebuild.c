@@ -1,7 +1,6 @@
 /* Records made again from labels, and installations that do not touch each other. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/manager/tests/place.h"
 #include "sdk/base/fs.h"
@@ -81,6 +80,7 @@ check_record (const struct place *place, const char *name, const char *id)
   CU_ASSERT_STRING_EQUAL (record.labels.items[0].value, "blue");
   CU_ASSERT_EQUAL (record.tier, BERTH_TIER_CONTAINER);
   CU_ASSERT_TRUE (record.memory_bytes > 0);
+  CU_ASSERT_EQUAL (record.network_default, BERTH_DENY);
   CU_ASSERT_TRUE (record.deadline_wall_ms > 0);
 }
 
@@ -162,21 +162,6 @@ test_half_made (void)
 
 /* ---- another installation with the same backend ---- */
 
-/* What is there belongs to who was here before. */
-static void
-become_another (struct place *place)
-{
-  static const char *const names[] = { "berth.db", "berth.db-wal", "berth.db-shm", "installation" };
-
-  close_host (place);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    {
-      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", place->state, names[i]);
-      unlink (path);
-    }
-  place_open (place);
-}
-
 static void
 test_foreign (void)
 {
@@ -186,7 +171,7 @@ test_foreign (void)
   place_make (&place, "fake");
   place_open (&place);
   BERTH_AUTO_FREE char *theirs = make (&place, "theirs", "blue");
-  become_another (&place);
+  place_become_another (&place);
   BERTH_AUTO_FREE char *ours = make (&place, "ours", "blue");
   CU_ASSERT_EQUAL (place_sightings (&place), 2);
   close_host (&place);

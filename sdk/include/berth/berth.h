@@ -130,7 +130,9 @@ struct berth_create_options
   const char *backend;   /* instance name; NULL: the default one */
   const char *image;     /* NULL: the backend's default */
   const char *user;      /* of commands that name none; NULL: the sandbox user */
-  const char *request_id;                /* idempotency key; the same key gives the same sandbox */
+  const char *request_id;                /* idempotency key: the same key gives the same sandbox, also after a crash;
+                                          * with another specification it is CONFLICT, and CREATE_INTERRUPTED
+                                          * where nobody can say what the first try made */
   const struct berth_pair *environment;  /* of every command */
   uint64_t environment_count;
   const struct berth_pair *labels;       /* the caller's metadata */
@@ -261,7 +263,7 @@ struct berth_sandbox_info
   uint32_t cpu_milli;
   uint32_t pids;
   uint32_t open_files;
-  uint32_t network_default; /* enum berth_action */
+  uint32_t network_default; /* enum berth_action; 0: not known */
 };
 
 /* Calls VISIT once with what is known now; asks the backend for the state. */
