@@ -1,5 +1,6 @@
 /* What makes two requests the same. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "core/manager/spec.h"
@@ -41,20 +42,36 @@ add_network (struct berth_buffer *text, const struct berth_policy *policy)
     }
 }
 
+_Static_assert (offsetof (struct berth_create_options, snapshot) + sizeof (char *) == sizeof (struct berth_create_options),
+                "a new option makes another request: add it here, then move this to it");
+
 int64_t
 berth_wish_hash (const struct berth_wish *wish, const char *backend)
 {
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
   const struct berth_create_options *options = &wish->options;
-  const int64_t numbers[] = { (int64_t) (wish->spec.asks & ~BERTH_SPEC_PIN), (int64_t) wish->spec.must,
-                              options->minimum_tier, options->memory_bytes, options->cpu_milli,  options->pids,
-                              options->disk_bytes,   options->tmp_bytes,    options->shm_bytes,  options->file_size_bytes, options->open_files, options->ttl_ms,
-                              options->owned,        options->forbid_root,  options->best_effort };
+  const int64_t numbers[] = { (int64_t) (wish->spec.asks & ~BERTH_SPEC_PIN),
+                              (int64_t) wish->spec.must,
+                              options->minimum_tier,
+                              options->memory_bytes,
+                              options->cpu_milli,
+                              options->pids,
+                              options->disk_bytes,
+                              options->tmp_bytes,
+                              options->shm_bytes,
+                              options->file_size_bytes,
+                              options->open_files,
+                              options->ttl_ms,
+                              options->owned,
+                              options->forbid_root,
+                              options->best_effort,
+                              options->user_namespaces };
 
   add_text (&text, backend);
   add_text (&text, options->name);
   add_text (&text, options->image);
   add_text (&text, options->user);
+  add_text (&text, options->snapshot);
   if (options->snapshot != NULL)
     add_text (&text, options->snapshot);
   add_pairs (&text, options->environment, options->environment_count);

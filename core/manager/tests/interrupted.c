@@ -291,6 +291,9 @@ test_other_specification (void)
   OTHER (network, &allow);
   OTHER (environment_count, 1);
   OTHER (user, "root");
+  OTHER (shm_bytes, 1 << 20);
+  OTHER (file_size_bytes, 1 << 20);
+  OTHER (user_namespaces, 1);
 #undef OTHER
   struct berth_create_options labelled = options;
   labelled.labels = &label;
