@@ -1,9 +1,10 @@
 /* bench - what Berth costs, as ratios against what one would take instead, in one run.
  *
- *   bench [--count N] [--json] [--svg FILE]
+ *   bench [--count N] [--pairs] [--json] [--svg FILE]
  *
  * The two of a pair take turns, so that whatever else the machine does meets both alike; told
- * are medians.  A pair whose other side is not there (no bwrap, not root) is left out and said. */
+ * are medians.  With --pairs the amounts, which take minutes, are left out.  A pair whose other side is
+ * not there (no bwrap, not root) is left out and said. */
 #include "core/manager/bench/bench.h"
 
 #include <fcntl.h>
@@ -33,6 +34,7 @@ struct pair
   const char *right_name;
   bench_action *right;
   const char *target;
+  void (*after) (struct bench *bench); /* what LEFT has left, not measured; NULL: nothing */
 };
 
 /* ---- actions ---- */
@@ -74,16 +76,32 @@ run_true (struct bench *bench)
   return failed ? -1 : 0;
 }
 
+/* The sandbox stays, in bench->other. */
 static int
-create_run_destroy (struct bench *bench)
+create_and_run (struct bench *bench)
 {
   struct berth_sandbox *kept = bench->sandbox;
   int failed = berth_sandbox_create (bench->host, NULL, &bench->sandbox, NULL);
 
   if (failed == 0)
     failed = run_true (bench);
-  berth_sandbox_cleanup (&bench->sandbox);
+  bench->other = bench->sandbox;
   bench->sandbox = kept;
+  return failed;
+}
+
+static void
+destroy_other (struct bench *bench)
+{
+  berth_sandbox_cleanup (&bench->other);
+}
+
+static int
+create_run_destroy (struct bench *bench)
+{
+  int failed = create_and_run (bench);
+
+  destroy_other (bench);
   return failed;
 }
 
@@ -125,11 +143,12 @@ open_and_close_host (struct bench *bench)
 }
 
 static const struct pair pairs[] = {
-  { "run in an existing sandbox", "libberth", run_true, "posix_spawn + wait", spawn_true, "at most 1.5 times" },
-  { "a whole sandbox for one command", "berth run", berth_run, "bwrap", bench_bwrap, "faster" },
-  { "the same through the library", "libberth", create_run_destroy, "bwrap", bench_bwrap, NULL },
-  { "a command from the shell", "berth exec", berth_exec, "posix_spawn + wait", spawn_true, NULL },
-  { "open and close the state", "libberth", open_and_close_host, "posix_spawn + wait", spawn_true, NULL },
+  { "run in an existing sandbox", "libberth", run_true, "posix_spawn + wait", spawn_true, "at most 1.5 times", NULL },
+  { "from create to the first result", "libberth", create_and_run, "bwrap", bench_bwrap, "faster", destroy_other },
+  { "a whole sandbox for one command", "berth run", berth_run, "bwrap", bench_bwrap, NULL, NULL },
+  { "the same through the library", "libberth", create_run_destroy, "bwrap", bench_bwrap, NULL, NULL },
+  { "a command from the shell", "berth exec", berth_exec, "posix_spawn + wait", spawn_true, NULL, NULL },
+  { "open and close the state", "libberth", open_and_close_host, "posix_spawn + wait", spawn_true, NULL, NULL },
 };
 #define PAIRS (sizeof pairs / sizeof *pairs)
 
@@ -187,13 +206,21 @@ measure (struct bench *bench, const struct pair *pair)
   /* the first of each only warms up */
   if (pair->left (bench) != 0)
     out->left_out = pair->left_name;
-  else if (pair->right (bench) != 0)
+  if (pair->after != NULL)
+    pair->after (bench);
+  if (out->left_out != NULL)
+    return;
+  if (pair->right (bench) != 0)
     out->left_out = pair->right_name;
   for (long i = 0; out->left_out == NULL && i < bench->count; i++)
-    if (bench_time (bench, pair->left, &left[i]) != 0)
-      out->left_out = pair->left_name;
-    else if (bench_time (bench, pair->right, &right[i]) != 0)
-      out->left_out = pair->right_name;
+    {
+      if (bench_time (bench, pair->left, &left[i]) != 0)
+        out->left_out = pair->left_name;
+      if (pair->after != NULL)
+        pair->after (bench);
+      if (bench_time (bench, pair->right, &right[i]) != 0)
+        out->left_out = pair->right_name;
+    }
   if (out->left_out != NULL)
     return;
   out->left = bench_median (left, bench->count);
@@ -240,7 +267,7 @@ find_program (struct bench *bench)
 }
 
 static int
-run_all (struct bench *bench)
+run_all (struct bench *bench, bool only_pairs)
 {
   struct berth_error error = { 0 };
 
@@ -252,7 +279,8 @@ run_all (struct bench *bench)
     }
   for (size_t i = 0; i < PAIRS; i++)
     measure (bench, &pairs[i]);
-  bench_amounts (bench);
+  if (!only_pairs)
+    bench_amounts (bench);
   return 0;
 }
 
@@ -261,18 +289,20 @@ main (int argc, char **argv)
 {
   struct bench bench = { .count = LEAST_COUNT };
   const char *drawing = NULL;
-  bool json = false;
+  bool json = false, only_pairs = false;
   int64_t count = LEAST_COUNT;
 
   for (int i = 1; i < argc; i++)
     if (strcmp (argv[i], "--json") == 0)
       json = true;
+    else if (strcmp (argv[i], "--pairs") == 0)
+      only_pairs = true;
     else if (strcmp (argv[i], "--svg") == 0 && i + 1 < argc)
       drawing = argv[++i];
     else if (strcmp (argv[i], "--count") != 0 || i + 1 == argc
              || berth_string_to_int64 (argv[++i], LEAST_COUNT, 1000000, &count) != 0)
       {
-        fprintf (stderr, "usage: bench [--count N] [--json] [--svg FILE], N at least %d\n", LEAST_COUNT);
+        fprintf (stderr, "usage: bench [--count N] [--pairs] [--json] [--svg FILE], N at least %d\n", LEAST_COUNT);
         return 2;
       }
   bench.count = (long) count;
@@ -282,7 +312,7 @@ main (int argc, char **argv)
       perror ("bench: cannot make a directory");
       return 1;
     }
-  int failed = run_all (&bench);
+  int failed = run_all (&bench, only_pairs);
   if (failed == 0)
     (json ? bench_tell_json : bench_tell_table) (&bench);
   if (failed == 0 && drawing != NULL && bench_draw (&bench, drawing) != 0)

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define BENCH_FIGURES 16
+#define BENCH_FIGURES 20
 
 /* Two values of one unit that were measured side by side. */
 struct figure
@@ -29,6 +29,7 @@ struct bench
   long count;
   struct berth_host *host;
   struct berth_sandbox *sandbox;
+  struct berth_sandbox *other; /* of the pair that is measured */
   struct figure figures[BENCH_FIGURES];
   int figure_count;
 };
