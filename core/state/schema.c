@@ -39,8 +39,8 @@ static const char *const steps[] = {
   "  bytes INTEGER NOT NULL, tar_bytes INTEGER NOT NULL, entries INTEGER NOT NULL,"
   "  created_wall_ms INTEGER NOT NULL);"
   "CREATE UNIQUE INDEX snapshots_name ON snapshots (owner, name) WHERE name IS NOT NULL;",
-  "ALTER TABLE sandboxes ADD COLUMN shm_bytes INTEGER NOT NULL DEFAULT 0;"
-  "ALTER TABLE sandboxes ADD COLUMN file_size_bytes INTEGER NOT NULL DEFAULT 0;",
+  ("ALTER TABLE sandboxes ADD COLUMN shm_bytes INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE sandboxes ADD COLUMN file_size_bytes INTEGER NOT NULL DEFAULT 0;"),
 };
 
 int

@@ -284,7 +284,7 @@ static void
 test_secret_messages (void)
 {
   static const char *const environment[] = { "TOKEN=" SECRET, NULL };
-  static const char *const places[] = { "/workspace/" SECRET, "/workspace/s3cr%2Fet%20%22va%2Bl%5Cue%22",
+  static const char *const places[] = { ("/workspace/" SECRET), "/workspace/s3cr%2Fet%20%22va%2Bl%5Cue%22",
                                         "/workspace/czNjci9ldCAidmErbFx1ZSI=" };
   const struct process_setup given = { .environment = environment };
 

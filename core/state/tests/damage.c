@@ -330,7 +330,6 @@ fill_disk (const char *directory, int number)
 {
   struct place place = { .store = NULL };
   struct berth_error error = { 0 };
-  BERTH_AUTO_FREE char *junk = NULL;
   int made = 0;
 
   (void) number;
