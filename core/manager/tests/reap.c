@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/manager/inventory.h"
 #include "core/manager/lock.h"
 #include "core/manager/tests/place.h"
 #include "sdk/base/clock.h"
@@ -243,7 +244,50 @@ test_stale_owner (void)
   berth_sandbox_close (sandbox);
 }
 
-/* ---- another installation ---- */
+/* ---- whose it is ---- */
+
+static void
+test_claims (void)
+{
+  PLACE place;
+
+  place_make (&place, "fake");
+  place_open (&place);
+  const char *ours = berth_store_installation_id (place.host->store), *id = "sb-22222222222222222222";
+  const struct
+  {
+    struct berth_found found;
+    enum berth_claimant claimant;
+  } rows[] = {
+    { { .has = BERTH_FOUND_LABELS, .installation_id = ours, .sandbox_id = id }, BERTH_MINE },
+    { { .has = BERTH_FOUND_LABELS, .installation_id = "inst-22222222222222222222", .sandbox_id = id }, BERTH_FOREIGN },
+    { { .has = BERTH_FOUND_LABELS, .installation_id = ours }, BERTH_UNCLAIMED },
+    { { .has = BERTH_FOUND_LABELS, .installation_id = ours, .sandbox_id = "web" }, BERTH_UNCLAIMED },
+    { { .has = BERTH_FOUND_LABELS, .sandbox_id = id }, BERTH_UNCLAIMED },
+    { { .has = BERTH_FOUND_PARTIAL, .installation_id = ours, .sandbox_id = id }, BERTH_NOT_KNOWN },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    CU_ASSERT_EQUAL (berth_ownership_of (place.host, &rows[i].found).claimant, rows[i].claimant);
+}
+
+/* Half-made before it had labels, by a process that told nobody: nobody can say whose it is. */
+static void
+test_unknown (void)
+{
+  PLACE place;
+  struct berth_reap_options options = BERTH_REAP_OPTIONS_INIT;
+
+  place_make (&place, "fake");
+  place_faults (&place, "lifecycle.create=mute lifecycle.create.2=kill");
+  CU_ASSERT_TRUE (WIFSIGNALED (place_child (create_slowly, &place, 0)));
+  place_faults (&place, "");
+  place_open (&place);
+  options.all_owners = 1;
+  CU_ASSERT_EQUAL (reap (&place, &options, true).reasons[BERTH_REAP_CREATE_INTERRUPTED], 1);
+  CU_ASSERT_EQUAL (reap (&place, &options, true).count, 0);
+  CU_ASSERT_EQUAL (place_records (&place), 0);
+  CU_ASSERT_EQUAL (place_sightings (&place), 1);
+}
 
 static void
 test_foreign (void)
@@ -293,6 +337,8 @@ main (void)
     { "what is paused, stopped or locked is left alone", test_left_alone },
     { "D-105 what is being created is no orphan", test_being_created },
     { "D-117 an owner is known by its number and its start", test_stale_owner },
+    { "mine, foreign, unclaimed, not known", test_claims },
+    { "what is not known to be ours is never touched", test_unknown },
     { "D-114 another installation's is never touched", test_foreign },
     { "D-109 what a namesake left is not taken over", test_namesake },
     { NULL, NULL },

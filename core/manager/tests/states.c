@@ -1,11 +1,13 @@
 /* What each call answers in each state (the table of docs/architecture.md), and hosts that begin at
  * once. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/manager/tests/place.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
 /* ---- states ---- */
@@ -161,6 +163,33 @@ test_unreachable (void)
   berth_sandbox_cleanup (&sandbox);
 }
 
+/* Removed behind our back it is told as failed; its record stays until destroy has proven the same. */
+static void
+test_vanished (void)
+{
+  PLACE place;
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_destruction outcome = { 0 };
+  struct berth_error error = { 0 };
+  char state[16] = "";
+
+  place_make (&place, "fake");
+  place_open (&place);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &sandbox, NULL), 0);
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/backends/fake/sandboxes/%s", place.state,
+                                                    berth_record_current (&sandbox->record)->id);
+  CU_ASSERT_EQUAL (berth_fs_remove_tree (AT_FDCWD, path), 0);
+  CU_ASSERT_EQUAL (berth_sandbox_inspect (sandbox, note_state, state, NULL), 0);
+  CU_ASSERT_STRING_EQUAL (state, "failed");
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 0", &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_SANDBOX_NOT_FOUND);
+  CU_ASSERT_EQUAL (place_records (&place), 1);
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (sandbox, &outcome, NULL), 0);
+  CU_ASSERT_EQUAL (outcome.outcome, BERTH_OUTCOME_CONFIRMED);
+  CU_ASSERT_EQUAL (place_records (&place), 0);
+  berth_sandbox_close (sandbox);
+}
+
 /* ---- hosts ---- */
 
 #define HOSTS 20
@@ -232,6 +261,7 @@ main (void)
     { "D-124 what each call answers in each state", test_states },
     { "D-124 what has ended can only be removed", test_ended },
     { "D-124 one that cannot be asked is not gone", test_unreachable },
+    { "D-107 what vanished behind our back is failed, not forgotten", test_vanished },
     { "D-123 twenty hosts begin at once, and are one installation", test_at_once },
     { "D-119 the signals of the process are left as they are", test_signals },
     { NULL, NULL },
