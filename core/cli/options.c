@@ -203,7 +203,10 @@ cli_pairs_add (struct cli_line *line, enum cli_option_id id, const char *text)
   if (pair.value == NULL && option->type == CLI_TYPE_VARIABLE)
     pair.value = getenv (pair.name);
   if (pair.value == NULL && option->type == CLI_TYPE_VARIABLE)
-    complain (line, "--%s %s: the environment has no such variable, want %s=VALUE", option->name, text, text);
+    {
+      complain (line, "--%s %s: the environment has no such variable, want %s=VALUE", option->name, text, text);
+      advise (line, "what `berth env save %s` has saved is taken with --environment %s", text, text);
+    }
   else if (pair.value == NULL && !may_lack_value)
     complain (line, "--%s %s: the value is missing, want %s", option->name, text, option->value);
   else if (cli_pairs_push (pairs, &pair) < 0)
@@ -405,7 +408,7 @@ cli_pairs_free (struct cli_pairs *pairs)
     {
       struct berth_pair *pair = &pairs->items[i];
 
-      if ((pair->flags & BERTH_PAIR_SECRET) != 0)
+      if ((pair->flags & BERTH_PAIR_SECRET) != 0 && pair->value != NULL)
         {
           explicit_bzero ((char *) pair->value, strlen (pair->value));
           free ((char *) pair->value);

@@ -86,9 +86,26 @@ add (struct cli *cli, const struct berth_pair *secret, struct berth_buffer *valu
   return cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for a secret");
 }
 
+/* Where only the names are kept no value is asked for. */
+static int
+add_name (struct cli *cli, const struct berth_pair *secret)
+{
+  struct berth_pair pair = { strdup (secret->name), NULL, BERTH_PAIR_SECRET, 0 };
+
+  if (secret->value != NULL)
+    {
+      free ((char *) pair.name);
+      return refuse (cli, secret->name, "only its name is saved; the value is given to `berth create`");
+    }
+  if (pair.name != NULL && cli_pairs_push (&cli->line.environment, &pair) == 0)
+    return 0;
+  return cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for a secret");
+}
+
 int
 cli_secrets_read (struct cli *cli)
 {
+  bool only_names = cli->line.command == &cli_commands[CLI_COMMAND_ENV];
   int status = 0;
 
   for (size_t i = 0; i < cli->line.secrets.count && status == 0; i++)
@@ -96,8 +113,8 @@ cli_secrets_read (struct cli *cli)
       const struct berth_pair *secret = &cli->line.secrets.items[i];
       struct berth_buffer value = { 0 };
 
-      status = read_value (cli, secret->name, secret->value, &value);
-      if (status == 0)
+      status = only_names ? add_name (cli, secret) : read_value (cli, secret->name, secret->value, &value);
+      if (status == 0 && !only_names)
         status = add (cli, secret, &value);
       berth_buffer_erase (&value);
     }

@@ -102,6 +102,7 @@ cli_spec_read (struct cli *cli, struct cli_spec *spec)
   create->backend = cli_text (line, CLI_BACKEND);
   create->image = cli_text (line, CLI_IMAGE);
   create->snapshot = cli_text (line, CLI_SNAPSHOT);
+  create->base = cli_text (line, CLI_ENVIRONMENT);
   create->user = cli_text (line, CLI_USER);
   create->request_id = cli_text (line, CLI_REQUEST_ID);
   create->environment = line->environment.items;

@@ -68,6 +68,8 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_YES] = FLAG ("yes", 'y', "confirm --all"),
   [CLI_REBUILD] = FLAG ("rebuild", 0, "set a damaged database aside and record again what is ours"),
   [CLI_KILL] = FLAG ("kill", 0, "destroy what is listed"),
+  [CLI_ENVIRONMENT] = TEXT ("environment", 0, "NAME", "begin with what `berth env save NAME` has saved; other options go before it"),
+  [CLI_SESSIONS] = CHOICE ("sessions", "interactive|terminal|shared", "how it is going to be used, which the backend must be able to do"),
   [CLI_MATRIX] = FLAG ("matrix", 0, "show which backend can do what"),
 };
 
@@ -89,11 +91,11 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     "Makes a sandbox, runs COMMAND in it, and destroys the sandbox when the command ends, fails, times out, "
     "or berth is told to stop. Output comes through as it is written, byte for byte; standard input is empty. "
     "The exit status is the command's.",
-    1, MANY, 0, SPECIFICATION | EXECUTION, true, false },
+    1, MANY, 0, SPECIFICATION | EXECUTION | CLI_BIT (CLI_ENVIRONMENT), true, false },
   [CLI_COMMAND_CREATE] = {
     "create", "", "make a sandbox that stays",
     "Makes a sandbox and prints its id. It lives until `berth rm` or the end of its life time.",
-    0, 0, ANYWHERE, SPECIFICATION | CLI_BIT (CLI_REQUEST_ID), false, false },
+    0, 0, ANYWHERE, SPECIFICATION | CLI_BIT (CLI_ENVIRONMENT) | CLI_BIT (CLI_REQUEST_ID), false, false },
   [CLI_COMMAND_LS] = {
     "ls", "", "list sandboxes",
     "Lists your sandboxes, the oldest first.",
@@ -197,6 +199,13 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     "being created, paused or stopped, or belongs to another installation, is never touched.",
     0, 0, ANYWHERE,
     CLI_BIT (CLI_KILL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_ALL_OWNERS) | CLI_BIT (CLI_QUIET), false, false },
+  [CLI_COMMAND_ENV] = {
+    "env", "save NAME | ls | show NAME | rm NAME...", "keep specifications under a name",
+    "save keeps the options of `berth create` under a name, in place of what had it; `berth create --environment NAME` and `berth "
+    "run --environment NAME` begin with them, and what is said there goes before. What the backend does not declare, or "
+    "says that it could not make, is refused when it is saved. Of --secret only the name is kept, and the value is given "
+    "each time. ls lists them, show tells all of one, rm removes them; its exit status is 1 when one could not be removed.",
+    1, MANY, ANYWHERE, (SPECIFICATION & ~CLI_BIT (CLI_NAME)) | CLI_BIT (CLI_SESSIONS), false, false },
   [CLI_COMMAND_BACKENDS] = {
     "backends", "[NAME]", "show the backends",
     "Lists the backends, those too that were refused, with the reasons. With NAME it shows one wholly: "

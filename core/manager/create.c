@@ -182,18 +182,7 @@ prepare (struct berth_creation *creation, const struct berth_create_options *opt
 {
   struct berth_host *host = creation->host;
 
-  if (berth_wish_make (host, options, &creation->wish, error) != 0
-      || berth_registry_instance (host->registry, creation->wish.options.backend,
-                                  creation->wish.options.backend != NULL ? "--backend" : NULL, &creation->instance, error)
-             != 0)
-    return -1;
-  if (creation->wish.network.rules.count > 0
-      && berth_require_capability (berth_instance_name (creation->instance),
-                                   berth_instance_capabilities (creation->instance), BERTH_CAP_NETWORK_RULES, error)
-             != 0)
-    return -1;
-  if (creation->wish.options.snapshot != NULL
-      && berth_snapshot_open (host, creation->wish.options.snapshot, &creation->snapshot, error) != 0)
+  if (berth_creation_prepare (creation, options, error) != 0)
     return -1;
   berth_keep_secrets (creation->instance, creation->wish.spec.environment, creation->wish.spec.environment_count);
   creation->sandbox = berth_sandbox_new (host);

@@ -1,5 +1,7 @@
 /* One sandbox that a backend is asked to make: the question first, then the making. */
 #include "core/manager/creation.h"
+#include "core/manager/environment.h"
+#include "core/manager/snapshot.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,6 +18,27 @@ begin (struct berth_creation *creation, struct berth_manager_call *call)
 }
 
 /* ---- asking first ---- */
+
+int
+berth_creation_prepare (struct berth_creation *creation, const struct berth_create_options *options,
+                        struct berth_error *error)
+{
+  struct berth_host *host = creation->host;
+
+  if (berth_wish_make (host, options, &creation->wish, error) != 0
+      || berth_registry_instance (host->registry, creation->wish.options.backend,
+                                  creation->wish.options.backend != NULL ? "--backend" : NULL, &creation->instance, error)
+             != 0)
+    return -1;
+  if (creation->wish.network.rules.count > 0
+      && berth_require_capability (berth_instance_name (creation->instance),
+                                   berth_instance_capabilities (creation->instance), BERTH_CAP_NETWORK_RULES, error)
+             != 0)
+    return -1;
+  return creation->wish.options.snapshot != NULL
+             ? berth_snapshot_open (host, creation->wish.options.snapshot, &creation->snapshot, error)
+             : 0;
+}
 
 static int
 ask (struct berth_creation *creation, struct berth_error *error)
@@ -74,7 +97,10 @@ berth_creation_validate (struct berth_creation *creation, struct berth_error *er
   if (ask (creation, error) != 0)
     return -1;
   warn_of_tier (creation);
-  return 0;
+  return berth_require_capability (berth_instance_name (creation->instance),
+                                   berth_instance_capabilities (creation->instance)
+                                       & creation->validated.effective.capabilities,
+                                   berth_sessions_capabilities (creation->wish.saved.sessions), error);
 }
 
 /* ---- making it ---- */

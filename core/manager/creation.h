@@ -20,6 +20,9 @@ struct berth_creation
   struct berth_host_call *call; /* that runs */
 };
 
+/* The wish that OPTIONS are, its backend and its snapshot. */
+int berth_creation_prepare (struct berth_creation *creation, const struct berth_create_options *options,
+                            struct berth_error *error);
 /* Asks the backend what the wish would get, and refuses what will not do.  Nothing is made. */
 int berth_creation_validate (struct berth_creation *creation, struct berth_error *error);
 /* Has it made.  Each native id that is told is on record at once, with the generation of the

@@ -42,7 +42,8 @@ add_network (struct berth_buffer *text, const struct berth_policy *policy)
     }
 }
 
-_Static_assert (offsetof (struct berth_create_options, snapshot) + sizeof (char *) == sizeof (struct berth_create_options),
+/* An environment counts as what it says, which is among the options by now. */
+_Static_assert (offsetof (struct berth_create_options, base) + sizeof (char *) == sizeof (struct berth_create_options),
                 "a new option makes another request: add it here, then move this to it");
 
 int64_t

@@ -203,6 +203,20 @@ berth_wish_clear (struct berth_wish *wish)
 {
   free (wish->metadata);
   wish->metadata = NULL;
+  berth_saved_clear (&wish->saved);
+}
+
+static int
+take_options (struct berth_host *host, const struct berth_create_options *options, struct berth_wish *wish,
+              struct berth_error *error)
+{
+  if (berth_options_take (&wish->options, options, error) != 0)
+    return -1;
+  if (wish->options.base == NULL)
+    return 0;
+  return berth_saved_load (host, wish->options.base, &wish->saved, error) != 0
+             ? -1
+             : berth_saved_apply (&wish->saved, &wish->options, error);
 }
 
 #define LIMIT_BITS                                                                                                     \
@@ -215,7 +229,7 @@ berth_wish_make (struct berth_host *host, const struct berth_create_options *opt
 {
   *wish = (struct berth_wish) { .options = BERTH_CREATE_OPTIONS_INIT,
                                 .spec = { .struct_size = sizeof wish->spec, .generation = 1 } };
-  if (berth_options_take (&wish->options, options, error) != 0 || check_texts (&wish->options, error) != 0
+  if (take_options (host, options, wish, error) != 0 || check_texts (&wish->options, error) != 0
       || set_numbers (&host->limits, wish, error) != 0 || set_network (wish, error) != 0
       || set_metadata (host, wish, error) != 0
       || berth_id_new_sandbox (wish->sandbox_id, error) != 0 || berth_id_new_assignment (wish->assignment_id, error) != 0)

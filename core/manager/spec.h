@@ -2,6 +2,7 @@
 #ifndef CORE_MANAGER_SPEC_H
 #define CORE_MANAGER_SPEC_H
 
+#include "core/manager/environment.h"
 #include "core/manager/ids.h"
 
 /* A specification with what it points to, as far as that is not the caller's. */
@@ -15,6 +16,7 @@ struct berth_wish
   char assignment_id[BERTH_ID_SIZE];
   char native_hint[BERTH_NATIVE_HINT_SIZE];
   int64_t timeout_ms; /* of the create */
+  struct berth_saved saved; /* the environment it is made from; no name: none */
 };
 
 /* Numbers that were not given become the defaults: asked, but not `must`.  The texts stay the

@@ -1,5 +1,5 @@
 noinst_LTLIBRARIES += %D%/libstate.la
-%C%_libstate_la_SOURCES = %D%/change.c %D%/column.c %D%/column.h %D%/installation.c %D%/internal.h %D%/open.c %D%/query.c \
+%C%_libstate_la_SOURCES = %D%/change.c %D%/column.c %D%/column.h %D%/environment.c %D%/environment.h %D%/installation.c %D%/internal.h %D%/open.c %D%/query.c \
 	%D%/rebuild.c %D%/record.c %D%/record.h %D%/schema.c %D%/snapshot.c %D%/snapshot.h \
 	%D%/statement.c %D%/store.h
 %C%_libstate_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)

@@ -50,6 +50,15 @@ static const char *const texts[BERTH_SQL_STATEMENTS] = {
   [BERTH_SQL_SNAPSHOT_LIST] = "SELECT id FROM snapshots WHERE (?1 IS NULL OR owner = ?1)"
                               " AND (?2 IS NULL OR sandbox = ?2) AND state = 2 ORDER BY serial",
   [BERTH_SQL_SNAPSHOT_UNFINISHED] = "SELECT id FROM snapshots WHERE state <> 2 ORDER BY serial",
+  [BERTH_SQL_ENVIRONMENT_INSERT] = "INSERT INTO environments (owner, name, created_wall_ms) VALUES (?, ?, ?)",
+  [BERTH_SQL_ENVIRONMENT_ITEM] = "INSERT INTO environment_items SELECT serial, ?3, ?4, ?5, ?6 FROM environments"
+                                 " WHERE owner = ?1 AND name = ?2",
+  [BERTH_SQL_ENVIRONMENT_REMOVE] = "DELETE FROM environments WHERE owner = ?1 AND name = ?2",
+  [BERTH_SQL_ENVIRONMENT_LOAD] = "SELECT created_wall_ms FROM environments WHERE owner = ?1 AND name = ?2",
+  [BERTH_SQL_ENVIRONMENT_ITEMS] = "SELECT kind, environment_items.name, value FROM environment_items"
+                                  " JOIN environments ON environment = serial"
+                                  " WHERE owner = ?1 AND environments.name = ?2 ORDER BY position",
+  [BERTH_SQL_ENVIRONMENT_LIST] = "SELECT name FROM environments WHERE owner = ?1 ORDER BY name",
 };
 
 /* The three that name every column. */

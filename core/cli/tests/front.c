@@ -620,6 +620,43 @@ test_version_and_help (void)
   EXPECT_IN (result.out, "complete -o default -F _berth berth");
 }
 
+static void
+test_saved (void)
+{
+  const struct process_setup with_secret = { .environment = (const char *const[]){ "TOKEN=hunter2-hunter2", NULL } };
+  AUTO_RESULT struct process_result result = { 0 };
+
+  berth (&result, "env", "save", "work", "--memory", "300M", "--env", "A=1", "--label", "team=core");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "env", "show", "work");
+  EXPECT_IN (result.out, "300M");
+  EXPECT_IN (result.out, "A=1");
+  berth (&result, "create", "--name", "saved", "--environment", "work", "--memory", "200M", "--json");
+  EXPECT_STATUS (result, 0);
+  EXPECT_IN (result.out, "209715200");
+  EXPECT_IN (result.out, "\"team\"");
+  unmake ("saved");
+  berth (&result, "env", "save", "work", "--secret", "TOKEN");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "run", "--environment", "work", "true");
+  EXPECT_STATUS (result, 125);
+  EXPECT_IN (result.err, "the secret TOKEN is not given");
+  berth_with (&result, &with_secret, "run", "--environment", "work", "--secret", "TOKEN", "true");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "env", "save", "work", "--secret", "TOKEN=file:/etc/hostname");
+  EXPECT_STATUS (result, 125);
+  berth (&result, "run", "--env", "NO_SUCH_VARIABLE", "true");
+  EXPECT_STATUS (result, 125);
+  EXPECT_IN (result.err, "--environment NO_SUCH_VARIABLE");
+  berth (&result, "env", "ls", "-q");
+  CU_ASSERT_STRING_EQUAL (berth_buffer_string (&result.out), "work\n");
+  berth (&result, "env", "rm", "work", "none");
+  EXPECT_STATUS (result, 1);
+  EXPECT_IN (result.err, "there is no environment \"none\"");
+  berth (&result, "env", "show");
+  EXPECT_STATUS (result, 2);
+}
+
 #ifndef EXECUTES
 static void
 test_life (void)
@@ -676,6 +713,7 @@ main (void)
 #ifndef EXECUTES
     { "L21 L22 pause, resume, stop, start", test_life },
 #endif
+    { "env save, show, ls, rm, and create --environment", test_saved },
     { "L14 the same request id gives the same sandbox", test_request_id },
     { "files, read, write", test_files },
     { "D-055 F04 names of any bytes", test_odd_names },

@@ -157,11 +157,12 @@ struct berth_create_options
   void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
   void *progress_context;
   const char *snapshot; /* id or name of one that the workspace begins with; NULL: it is empty */
+  const char *base;     /* name of an environment that holds for what is not said here; NULL: none */
 };
 #define BERTH_CREATE_OPTIONS_INIT                                                                 \
   { sizeof (struct berth_create_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, \
     BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, 0, 0, 0, 0, NULL, \
-    NULL, NULL, NULL }
+    NULL, NULL, NULL, NULL }
 
 /* Makes a sandbox.  On failure nothing is left behind.  OPTIONS may be NULL. */
 BERTH_EXPORT int berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options,
@@ -558,6 +559,63 @@ struct berth_fork_result
 BERTH_EXPORT int berth_sandbox_fork (struct berth_sandbox *sandbox, const struct berth_fork_options *options,
                                      void (*visit) (void *context, const struct berth_fork_result *result),
                                      void *context, struct berth_error *error);
+
+/* ---- environments ---- */
+
+/* How the sandboxes of an environment are going to be used. */
+enum berth_sessions
+{
+  BERTH_SESSIONS_INTERACTIVE = 1, /* programs that are talked to: needs PROCESS_SESSIONS */
+  BERTH_SESSIONS_TERMINAL = 2,    /* on a terminal: needs PROCESS_SESSIONS and PTY */
+  BERTH_SESSIONS_SHARED = 3       /* by several at once: needs ISOLATED_SESSIONS */
+};
+
+/* What becomes of a sandbox that nobody uses. */
+enum berth_idle
+{
+  BERTH_IDLE_KEEP = 1,
+  BERTH_IDLE_PAUSE = 2,  /* needs PAUSE */
+  BERTH_IDLE_STOP = 3,   /* needs RESTART */
+  BERTH_IDLE_DESTROY = 4
+};
+
+struct berth_environment_options
+{
+  uint32_t struct_size;
+  uint32_t sessions;    /* enum berth_sessions; 0: commands only */
+  const struct berth_create_options *create; /* NULL: all defaults.  Values of secrets may be NULL */
+  uint32_t idle_action; /* enum berth_idle; 0: keep.  What is above KEEP is refused by this version */
+  uint32_t reserved;
+  const char *pool;             /* prepared capacity to take them from: refused by this version */
+  const char *workspace_volume; /* where /workspace is kept: refused by this version */
+};
+#define BERTH_ENVIRONMENT_OPTIONS_INIT                                                            \
+  { sizeof (struct berth_environment_options), 0, NULL, 0, 0, NULL, NULL }
+
+/* Saves options of create under a name, in place of what had it.  What its backend does not declare, or
+ * says that it could not make, is refused now: CAPABILITY_NOT_SUPPORTED, CONFIGURATION.  Of secrets only the
+ * names are stored; whoever creates from it gives the values. */
+BERTH_EXPORT int berth_environment_save (struct berth_host *host, const char *name,
+                                         const struct berth_environment_options *options, struct berth_error *error);
+
+struct berth_environment_info
+{
+  uint32_t struct_size;
+  uint32_t sessions; /* enum berth_sessions, or 0 */
+  const char *name;
+  const char *owner;
+  int64_t created_wall_ms;
+  const struct berth_create_options *create; /* secrets are marked, and their values NULL */
+};
+/* Those of the host's owner, by name, until VISIT returns non-zero. */
+BERTH_EXPORT int berth_environment_list (struct berth_host *host,
+                                         int (*visit) (void *context, const struct berth_environment_info *info),
+                                         void *context, struct berth_error *error);
+/* NOT_FOUND, for both. */
+BERTH_EXPORT int berth_environment_inspect (struct berth_host *host, const char *name,
+                                            void (*visit) (void *context, const struct berth_environment_info *info),
+                                            void *context, struct berth_error *error);
+BERTH_EXPORT int berth_environment_remove (struct berth_host *host, const char *name, struct berth_error *error);
 
 /* ---- backends ---- */
 

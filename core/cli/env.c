@@ -1,0 +1,316 @@
+/* berth env: specifications that are saved under a name */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/cli/output.h"
+#include "core/cli/signals.h"
+#include "core/cli/spec.h"
+#include "core/cli/text.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/string.h"
+
+static const char *const sessions_names[] = { NULL, "interactive", "terminal", "shared" };
+
+static const char *
+sessions_name (uint32_t sessions)
+{
+  return sessions < sizeof sessions_names / sizeof *sessions_names ? sessions_names[sessions] : "unknown";
+}
+
+/* ---- save ---- */
+
+static int
+save (struct cli *cli)
+{
+  struct cli_spec spec;
+  struct berth_environment_options options = BERTH_ENVIRONMENT_OPTIONS_INIT;
+  const char *name = cli->line.words[1], *sessions = cli_text (&cli->line, CLI_SESSIONS);
+  struct berth_error error;
+  int status = cli_signals_catch (cli);
+
+  if (status == 0)
+    status = cli_spec_read (cli, &spec);
+  if (status != 0)
+    return status;
+  options.create = &spec.create;
+  for (uint32_t i = 1; sessions != NULL && i < sizeof sessions_names / sizeof *sessions_names; i++)
+    if (strcmp (sessions, sessions_names[i]) == 0)
+      options.sessions = i;
+  if (berth_environment_save (cli->host, name, &options, &error) != 0)
+    return cli_report (cli, &error);
+  if (!cli->quiet && !cli->json)
+    printf ("%s saved\n", name);
+  return fflush (stdout) != 0 ? cli_fail_output (cli) : 0;
+}
+
+/* ---- showing ---- */
+
+/* What a limit of it is, where it is said. */
+struct number
+{
+  const char *name;
+  const char *key;
+  int64_t value; /* BERTH_UNSET: not said */
+  enum cli_type type;
+};
+#define NUMBERS 9
+
+static void
+list_numbers (const struct berth_create_options *create, struct number numbers[NUMBERS])
+{
+  const struct number all[NUMBERS] = {
+    { "memory", "memory_bytes", create->memory_bytes, CLI_TYPE_SIZE },
+    { "cpus", "cpu_milli", create->cpu_milli, CLI_TYPE_THOUSANDTHS },
+    { "pids", "pids", create->pids, CLI_TYPE_INTEGER },
+    { "disk", "disk_bytes", create->disk_bytes, CLI_TYPE_SIZE },
+    { "tmp", "tmp_bytes", create->tmp_bytes, CLI_TYPE_SIZE },
+    { "shm", "shm_bytes", create->shm_bytes, CLI_TYPE_SIZE },
+    { "file size", "file_size_bytes", create->file_size_bytes, CLI_TYPE_SIZE },
+    { "open files", "open_files", create->open_files, CLI_TYPE_INTEGER },
+    { "ttl", "ttl_ms", create->ttl_ms, CLI_TYPE_DURATION },
+  };
+
+  memcpy (numbers, all, sizeof all);
+}
+
+static const char *
+network_name (const struct berth_create_options *create)
+{
+  return create->network == NULL                            ? NULL
+         : create->network->default_action == BERTH_ALLOW ? "allow"
+         : create->network->default_action == BERTH_LEARN ? "learn"
+                                                            : "deny";
+}
+
+static struct berth_json *
+pairs_json (const struct berth_pair *pairs, uint64_t count)
+{
+  struct berth_json *array = berth_json_new_array ();
+
+  for (uint64_t i = 0; i < count; i++)
+    {
+      struct berth_json *object = berth_json_new_object ();
+      berth_json_set_string (object, "name", pairs[i].name);
+      berth_json_set_string (object, "value", pairs[i].value);
+      berth_json_set_boolean (object, "secret", (pairs[i].flags & BERTH_PAIR_SECRET) != 0);
+      berth_json_append (array, object);
+    }
+  return array;
+}
+
+static struct berth_json *
+environment_json (const struct berth_environment_info *info)
+{
+  const struct berth_create_options *create = info->create;
+  struct berth_json *object = berth_json_new_object ();
+  struct number numbers[NUMBERS];
+
+  berth_json_set_string (object, "name", info->name);
+  berth_json_set_string (object, "owner", info->owner);
+  berth_json_set_int64 (object, "created_ms", info->created_wall_ms);
+  berth_json_set_string (object, "sessions", sessions_name (info->sessions));
+  berth_json_set_string (object, "backend", create->backend);
+  berth_json_set_string (object, "image", create->image);
+  berth_json_set_string (object, "user", create->user);
+  berth_json_set_string (object, "snapshot", create->snapshot);
+  berth_json_set_string (object, "isolation",
+                         create->minimum_tier != 0 ? berth_tier_name (create->minimum_tier) : NULL);
+  berth_json_set_string (object, "network", network_name (create));
+  berth_json_set_boolean (object, "no_root", create->forbid_root != 0);
+  berth_json_set_boolean (object, "best_effort", create->best_effort != 0);
+  berth_json_set_boolean (object, "user_namespaces", create->user_namespaces != 0);
+  list_numbers (create, numbers);
+  for (size_t i = 0; i < NUMBERS; i++)
+    berth_json_set (object, numbers[i].key,
+                    numbers[i].value != BERTH_UNSET ? berth_json_new_int64 (numbers[i].value) : berth_json_new_null ());
+  berth_json_set (object, "labels", pairs_json (create->labels, create->label_count));
+  berth_json_set (object, "environment", pairs_json (create->environment, create->environment_count));
+  return object;
+}
+
+static void
+print_line (const char *key, const char *value)
+{
+  if (value == NULL)
+    return;
+  printf ("%-14s", key);
+  cli_text_print (stdout, value);
+  putchar ('\n');
+}
+
+static void
+print_pairs (const char *key, const struct berth_pair *pairs, uint64_t count)
+{
+  for (uint64_t i = 0; i < count; i++)
+    {
+      bool secret = (pairs[i].flags & BERTH_PAIR_SECRET) != 0;
+      BERTH_AUTO_FREE char *text
+          = secret ? strdup (pairs[i].name) : berth_string_format ("%s=%s", pairs[i].name, pairs[i].value);
+      print_line (secret ? "secret" : key, text);
+    }
+}
+
+static void
+print_environment (const struct berth_environment_info *info)
+{
+  const struct berth_create_options *create = info->create;
+  struct number numbers[NUMBERS];
+  char text[BERTH_STRING_NUMBER_SIZE];
+
+  print_line ("name", info->name);
+  print_line ("backend", create->backend);
+  print_line ("image", create->image);
+  print_line ("user", create->user);
+  print_line ("snapshot", create->snapshot);
+  print_line ("sessions", sessions_name (info->sessions));
+  print_line ("isolation", create->minimum_tier != 0 ? berth_tier_name (create->minimum_tier) : NULL);
+  print_line ("network", network_name (create));
+  print_line ("root", create->forbid_root != 0 ? "no" : NULL);
+  print_line ("limits", create->best_effort != 0 ? "best-effort" : NULL);
+  print_line ("namespaces", create->user_namespaces != 0 ? "of users allowed" : NULL);
+  list_numbers (create, numbers);
+  for (size_t i = 0; i < NUMBERS; i++)
+    {
+      if (numbers[i].value == BERTH_UNSET)
+        continue;
+      if (numbers[i].type == CLI_TYPE_SIZE)
+        berth_string_from_size ((uint64_t) numbers[i].value, text);
+      else if (numbers[i].type == CLI_TYPE_DURATION)
+        berth_string_from_duration (numbers[i].value, text);
+      else if (numbers[i].type == CLI_TYPE_THOUSANDTHS)
+        snprintf (text, sizeof text, "%g", (double) numbers[i].value / 1000);
+      else
+        snprintf (text, sizeof text, "%lld", (long long) numbers[i].value);
+      print_line (numbers[i].name, text);
+    }
+  print_pairs ("label", create->labels, create->label_count);
+  print_pairs ("variable", create->environment, create->environment_count);
+}
+
+struct showing
+{
+  struct cli *cli;
+  struct berth_json *array; /* with --json */
+  struct cli_table table;
+  int status;
+};
+
+static void
+show_one (void *context, const struct berth_environment_info *info)
+{
+  struct showing *showing = context;
+
+  if (showing->cli->json)
+    {
+      BERTH_AUTO_JSON struct berth_json *object = environment_json (info);
+      showing->status = cli_print_json (showing->cli, object);
+      return;
+    }
+  print_environment (info);
+  if (fflush (stdout) != 0)
+    showing->status = cli_fail_output (showing->cli);
+}
+
+static int
+list_one (void *context, const struct berth_environment_info *info)
+{
+  struct showing *showing = context;
+  char age[CLI_AGE_SIZE];
+
+  if (showing->array != NULL)
+    {
+      berth_json_append (showing->array, environment_json (info));
+      return 0;
+    }
+  if (showing->cli->quiet)
+    {
+      printf ("%s\n", info->name);
+      return 0;
+    }
+  cli_text_age (berth_clock_wall_ms () - info->created_wall_ms, age);
+  cli_table_add (&showing->table, info->name);
+  cli_table_add (&showing->table, info->create->backend);
+  cli_table_add (&showing->table, info->create->image);
+  cli_table_add (&showing->table, age);
+  return 0;
+}
+
+static int
+show (struct cli *cli)
+{
+  struct showing showing = { .cli = cli };
+  struct berth_error error;
+
+  return berth_environment_inspect (cli->host, cli->line.words[1], show_one, &showing, &error) != 0
+             ? cli_report (cli, &error)
+             : showing.status;
+}
+
+static int
+list (struct cli *cli)
+{
+  static const char *const titles[] = { "NAME", "BACKEND", "IMAGE", "AGE" };
+  struct showing showing = { .cli = cli, .table = { .columns = sizeof titles / sizeof *titles } };
+  struct berth_error error;
+  int status = 0;
+
+  if (cli->json)
+    showing.array = berth_json_new_array ();
+  for (size_t i = 0; i < showing.table.columns; i++)
+    cli_table_add (&showing.table, titles[i]);
+  if (berth_environment_list (cli->host, list_one, &showing, &error) != 0)
+    status = cli_report (cli, &error);
+  else if (cli->json)
+    status = cli_print_json (cli, showing.array);
+  else if (!cli->quiet && cli_table_print (&showing.table, stdout, NULL) < 0)
+    status = cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list");
+  berth_json_free (showing.array);
+  berth_buffer_free (&showing.table.cells);
+  return status;
+}
+
+static int
+remove_all (struct cli *cli)
+{
+  int answer = 0;
+
+  for (size_t i = 1; i < cli->line.word_count; i++)
+    {
+      struct berth_error error;
+      if (berth_environment_remove (cli->host, cli->line.words[i], &error) != 0)
+        {
+          cli_report (cli, &error);
+          answer = CLI_NOT_ALL;
+        }
+      else if (!cli->quiet && !cli->json)
+        printf ("%s removed\n", cli->line.words[i]);
+    }
+  return fflush (stdout) != 0 ? cli_fail_output (cli) : answer;
+}
+
+/* ---- the whole ---- */
+
+int
+cli_env (struct cli *cli)
+{
+  static const struct
+  {
+    const char *word;
+    size_t least, most;
+    int (*work) (struct cli *cli);
+  } works[] = {
+    { "save", 2, 2, save },
+    { "ls", 1, 1, list },
+    { "show", 2, 2, show },
+    { "rm", 2, SIZE_MAX, remove_all },
+  };
+  size_t words = cli->line.word_count;
+
+  for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+    if (strcmp (cli->line.words[0], works[i].word) == 0 && words >= works[i].least && words <= works[i].most)
+      {
+        int status = cli_open_host (cli);
+        return status != 0 ? status : works[i].work (cli);
+      }
+  return cli_refuse_line (cli, "env: want save NAME, ls, show NAME, or rm and the names", "`berth help env`");
+}
