@@ -41,15 +41,13 @@ static const char *const steps[] = {
   "CREATE UNIQUE INDEX snapshots_name ON snapshots (owner, name) WHERE name IS NOT NULL;",
   ("ALTER TABLE sandboxes ADD COLUMN shm_bytes INTEGER NOT NULL DEFAULT 0;"
    "ALTER TABLE sandboxes ADD COLUMN file_size_bytes INTEGER NOT NULL DEFAULT 0;"),
-  "ALTER TABLE sandboxes ADD COLUMN shm_bytes INTEGER NOT NULL DEFAULT 0;"
-  "ALTER TABLE sandboxes ADD COLUMN file_size_bytes INTEGER NOT NULL DEFAULT 0;",
-  "CREATE TABLE environments ("
-  "  serial INTEGER PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, created_wall_ms INTEGER NOT NULL,"
-  "  UNIQUE (owner, name));"
-  "CREATE TABLE environment_items ("
-  "  environment INTEGER NOT NULL REFERENCES environments (serial) ON DELETE CASCADE,"
-  "  position INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, value TEXT,"
-  "  PRIMARY KEY (environment, position)) WITHOUT ROWID;",
+  ("CREATE TABLE environments ("
+   "  serial INTEGER PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, created_wall_ms INTEGER NOT NULL,"
+   "  UNIQUE (owner, name));"
+   "CREATE TABLE environment_items ("
+   "  environment INTEGER NOT NULL REFERENCES environments (serial) ON DELETE CASCADE,"
+   "  position INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, value TEXT,"
+   "  PRIMARY KEY (environment, position)) WITHOUT ROWID;"),
 };
 
 int
