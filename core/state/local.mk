@@ -19,3 +19,8 @@ EXTRA_DIST += %D%/tests/v1.sql
 %C%_tests_store_SOURCES = %D%/tests/store.c $(STATE_TEST_PLACE)
 %C%_tests_store_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 %C%_tests_store_LDADD = $(STATE_TEST_LIBS)
+
+EXTRA_PROGRAMS += %D%/bench/operations
+BENCHES += %D%/bench/operations
+%C%_bench_operations_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+%C%_bench_operations_LDADD = core/state/libstate.la core/registry/libregistry.la sdk/base/libbase.la $(SQLITE_LIBS)

@@ -265,11 +265,40 @@ add_crowd (struct bench *bench, const char *name, const char *left_name, double 
     figure->left_out = "one of the two";
 }
 
+static int
+count_it (void *context, const struct berth_sandbox_info *info)
+{
+  (void) info;
+  ++*(int *) context;
+  return 0;
+}
+
+static int
+list_all (struct bench *bench)
+{
+  int count = 0;
+
+  return berth_sandbox_list (bench->host, NULL, count_it, &count, NULL) != 0 || count == 0 ? -1 : 0;
+}
+
+/* The median of a few; below 0: does not work. */
+static double
+time_list (struct bench *bench)
+{
+  double times[CROWD_ROUNDS];
+
+  for (int i = 0; i < CROWD_ROUNDS; i++)
+    if (bench_time (bench, list_all, &times[i]) != 0)
+      return -1;
+  return bench_median (times, CROWD_ROUNDS);
+}
+
 static void
 measure_crowd (struct bench *bench)
 {
   BERTH_AUTO_FREE struct berth_sandbox **crowd = calloc (CROWD, sizeof *crowd);
   struct moment alone = time_moment (bench), now;
+  double list_of_one = time_list (bench);
   int made = 1; /* the bench's own */
 
   if (crowd == NULL)
@@ -285,6 +314,7 @@ measure_crowd (struct bench *bench)
   if (made == CROWD)
     {
       add_crowd (bench, "create and destroy among 1000", "1000 alive", now.ours, alone.ours);
+      add_crowd (bench, "ls of 1000", "1000 alive", time_list (bench), list_of_one);
       add_crowd (bench, "bwrap among the same 1000", "1000 alive", now.other, alone.other);
     }
   for (int i = 1; i < CROWD; i++)
