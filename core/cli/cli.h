@@ -47,6 +47,7 @@ int cli_fork (struct cli *cli);
 int cli_rm (struct cli *cli);
 int cli_reap (struct cli *cli);
 int cli_env (struct cli *cli);
+int cli_events (struct cli *cli);
 int cli_backends (struct cli *cli);
 int cli_doctor (struct cli *cli);
 int cli_config (struct cli *cli);

@@ -8,7 +8,7 @@ bin_PROGRAMS += %D%/berth
 %C%_berth_SOURCES = $(CLI_TABLES) $(CLI_FORMAT) %D%/backends.c $(CLI_CHECKS) %D%/cli.h %D%/completion.c \
 	%D%/copy.c %D%/copy.h %D%/copy_in.c %D%/copy_out.c %D%/copy_place.c %D%/cp.c %D%/hosttree.c %D%/hosttree.h \
 	%D%/progress.c %D%/progress.h %D%/tarcall.c %D%/tarcall.h \
-	%D%/config.c %D%/create.c %D%/doctor.c %D%/env.c %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
+	%D%/config.c %D%/create.c %D%/doctor.c %D%/env.c %D%/events.c %D%/exec.c %D%/execute.c %D%/execute.h %D%/files.c %D%/help.c \
 	%D%/host.c %D%/inspect.c %D%/life.c %D%/ls.c %D%/main.c %D%/output.c %D%/output.h %D%/read.c %D%/reap.c %D%/rebuild.c %D%/renew.c %D%/report.c %D%/rm.c %D%/run.c \
 	%D%/sandbox.c %D%/sandbox.h %D%/secret.c %D%/secret.h %D%/signals.c %D%/signals.h %D%/snapshot.c %D%/spec.c %D%/spec.h %D%/status.h %D%/stream.c %D%/stream.h %D%/version.c %D%/write.c
 %C%_berth_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)

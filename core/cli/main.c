@@ -30,6 +30,7 @@ static int (*const functions[CLI_COMMAND_COUNT]) (struct cli *) = {
   [CLI_COMMAND_RM] = cli_rm,
   [CLI_COMMAND_REAP] = cli_reap,
   [CLI_COMMAND_ENV] = cli_env,
+  [CLI_COMMAND_EVENTS] = cli_events,
   [CLI_COMMAND_BACKENDS] = cli_backends,
   [CLI_COMMAND_DOCTOR] = cli_doctor,
   [CLI_COMMAND_CONFIG] = cli_config,

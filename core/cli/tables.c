@@ -70,6 +70,8 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_KILL] = FLAG ("kill", 0, "destroy what is listed"),
   [CLI_ENVIRONMENT] = TEXT ("environment", 0, "NAME", "begin with what `berth env save NAME` has saved; other options go before it"),
   [CLI_SESSIONS] = CHOICE ("sessions", "interactive|terminal|shared", "how it is going to be used, which the backend must be able to do"),
+  [CLI_FOLLOW] = FLAG ("follow", 'f', "go on with what happens from now on"),
+  [CLI_SINCE] = NUMBER ("since", DURATION, "TIME", 1, INT64_MAX, "only what is younger than this"),
   [CLI_MATRIX] = FLAG ("matrix", 0, "show which backend can do what"),
 };
 
@@ -206,6 +208,12 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     "says that it could not make, is refused when it is saved. Of --secret only the name is kept, and the value is given "
     "each time. ls lists them, show tells all of one, rm removes them; its exit status is 1 when one could not be removed.",
     1, MANY, ANYWHERE, (SPECIFICATION & ~CLI_BIT (CLI_NAME)) | CLI_BIT (CLI_SESSIONS), false, false },
+  [CLI_COMMAND_EVENTS] = {
+    "events", "[SANDBOX]", "show what was done, by whom, and how it ended",
+    "Shows a line for each operation on your sandboxes, or on SANDBOX, the oldest first; one that is gone is named by its whole "
+    "id. With --json a line is the whole record. Values of secrets are in none. [audit] of berth.conf says where "
+    "records are kept, and for how long.",
+    0, 1, ANYWHERE, CLI_BIT (CLI_FOLLOW) | CLI_BIT (CLI_SINCE) | CLI_BIT (CLI_ALL_OWNERS), false, true },
   [CLI_COMMAND_BACKENDS] = {
     "backends", "[NAME]", "show the backends",
     "Lists the backends, those too that were refused, with the reasons. With NAME it shows one wholly: "

@@ -1,4 +1,6 @@
 /* What is in force, and where it came from. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/manager/manager.h"
@@ -56,6 +58,9 @@ berth_host_config (struct berth_host *host,
   const char *section, *key;
   char text[BERTH_STRING_NUMBER_SIZE];
 
+  static const char *const targets[] = { NULL, "file", "journald", "off" };
+  char size[BERTH_STRING_NUMBER_SIZE], keep[BERTH_STRING_NUMBER_SIZE];
+
   (void) error; /* all of it is known since the host was opened */
   if (tell_host (host, &telling) != 0)
     return 0;
@@ -65,6 +70,20 @@ berth_host_config (struct berth_host *host,
       berth_registry_config (host->registry, section, key, &origin);
       if (tell (&telling, section, key, text, origin) != 0)
         return 0;
+    }
+  berth_string_from_size ((uint64_t) host->audit.size, size);
+  snprintf (keep, sizeof keep, "%" PRId64, host->audit.keep);
+  const char *const audit[][2] = { { "to", targets[host->audit.target] },
+                                   { "required", host->audit.required ? "yes" : "no" },
+                                   { "size", size },
+                                   { "keep", keep },
+                                   { "socket", host->audit.socket } };
+  for (size_t i = 0; i < sizeof audit / sizeof *audit; i++)
+    {
+      const char *origin = NULL;
+      berth_registry_config (host->registry, "audit", audit[i][0], &origin);
+      if (tell (&telling, "audit", audit[i][0], audit[i][1], origin) != 0)
+        break;
     }
   return 0;
 }

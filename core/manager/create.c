@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/creation.h"
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
@@ -213,9 +214,9 @@ run_creation (struct berth_creation *creation, struct berth_sandbox **out, struc
   return -1;
 }
 
-int
-berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options, struct berth_sandbox **out,
-                      struct berth_error *error)
+static int
+create (struct berth_host *host, const struct berth_create_options *options, struct berth_sandbox **out,
+        struct berth_error *error)
 {
   struct berth_creation creation = { .host = host, .lock = BERTH_LOCK_NONE };
 
@@ -230,4 +231,21 @@ berth_sandbox_create (struct berth_host *host, const struct berth_create_options
     }
   berth_creation_clear (&creation);
   return result;
+}
+
+int
+berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options, struct berth_sandbox **out,
+                      struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, host, "create", NULL, &error) != 0)
+    return -1;
+  int result = create (host, options, out, error);
+  if (result == 0)
+    {
+      audit.sandbox = *out;
+      audit.network = (uint32_t) (*out)->record.network_default;
+    }
+  return berth_audit_end (&audit, result);
 }

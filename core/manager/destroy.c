@@ -1,3 +1,4 @@
+#include "core/manager/audit.h"
 #include "core/manager/destroy.h"
 
 #include <string.h>
@@ -227,19 +228,16 @@ berth_destroy_unrecorded_locked (struct berth_host *host, struct berth_instance 
     destroy_native (host, instance, record, &record->natives[i], budget, start_ms, out);
 }
 
-int
-berth_sandbox_destroy (struct berth_sandbox *sandbox, struct berth_destruction *out, struct berth_error *error)
+static int
+destroy (struct berth_sandbox *sandbox, struct berth_destruction *out, struct berth_error *error)
 {
   struct berth_host *host = sandbox->host;
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
   struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
-  struct berth_destruction ignored;
   struct berth_error missing = { 0 };
   struct berth_instance *instance = NULL;
 
-  if (out == NULL)
-    out = &ignored;
   *out = (struct berth_destruction) { 0 };
   if (berth_sandbox_instance (sandbox, &instance, error) != 0
       || berth_lock_take (host, sandbox->record.id, LOCK_MS, NULL, &lock, error) != 0)
@@ -256,4 +254,19 @@ berth_sandbox_destroy (struct berth_sandbox *sandbox, struct berth_destruction *
       return 0;
     }
   return berth_destroy_record_locked (host, instance, &record, budget, out, error);
+}
+
+int
+berth_sandbox_destroy (struct berth_sandbox *sandbox, struct berth_destruction *out, struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+  struct berth_destruction ignored;
+
+  if (out == NULL)
+    out = &ignored;
+  if (berth_audit_begin (&audit, sandbox->host, "destroy", sandbox, &error) != 0)
+    return -1;
+  int result = destroy (sandbox, out, error);
+  audit.outcome = out->outcome;
+  return berth_audit_end (&audit, result);
 }

@@ -2,6 +2,7 @@
  * when it is saved, not when it is first used. */
 #include <string.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/creation.h"
 #include "core/manager/environment.h"
 #include "core/manager/ids.h"
@@ -128,9 +129,9 @@ write_record (struct berth_host *host, const char *name, const struct berth_envi
   return berth_store_save_environment (host->store, &record, error);
 }
 
-int
-berth_environment_save (struct berth_host *host, const char *name, const struct berth_environment_options *options,
-                        struct berth_error *error)
+static int
+save (struct berth_host *host, const char *name, const struct berth_environment_options *options,
+      struct berth_error *error)
 {
   struct berth_environment_options ours = BERTH_ENVIRONMENT_OPTIONS_INIT;
   struct berth_create_options create = BERTH_CREATE_OPTIONS_INIT;
@@ -141,6 +142,17 @@ berth_environment_save (struct berth_host *host, const char *name, const struct 
       || name_secrets (&create, &pairs, error) != 0 || check (host, &ours, &create, error) != 0)
     return -1;
   return write_record (host, name, &ours, &create, error);
+}
+
+int
+berth_environment_save (struct berth_host *host, const char *name, const struct berth_environment_options *options,
+                        struct berth_error *error)
+{
+  struct berth_audit audit = { .to = name };
+
+  if (berth_audit_begin (&audit, host, "environment.save", NULL, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, save (host, name, options, error));
 }
 
 /* ---- what is there ---- */
@@ -200,8 +212,18 @@ berth_environment_list (struct berth_host *host,
   return 0;
 }
 
+static int
+remove_named (struct berth_host *host, const char *name, struct berth_error *error)
+{
+  return berth_store_remove_environment (host->store, host->owner, name, error);
+}
+
 int
 berth_environment_remove (struct berth_host *host, const char *name, struct berth_error *error)
 {
-  return berth_store_remove_environment (host->store, host->owner, name, error);
+  struct berth_audit audit = { .to = name };
+
+  if (berth_audit_begin (&audit, host, "environment.remove", NULL, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, remove_named (host, name, error));
 }

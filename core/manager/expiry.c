@@ -1,3 +1,4 @@
+#include "core/manager/audit.h"
 #include "core/manager/expiry.h"
 
 #include <string.h>
@@ -173,9 +174,9 @@ renew_locked (struct berth_host *host, struct berth_instance *instance, struct b
   return berth_store_update (host->store, record, error);
 }
 
-int
-berth_sandbox_renew (struct berth_sandbox *sandbox, int64_t ttl_ms, struct berth_expiry *out,
-                     struct berth_error *error)
+static int
+renew (struct berth_sandbox *sandbox, int64_t ttl_ms, struct berth_expiry *out,
+       struct berth_error *error)
 {
   struct berth_host *host = sandbox->host;
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
@@ -196,4 +197,15 @@ berth_sandbox_renew (struct berth_sandbox *sandbox, int64_t ttl_ms, struct berth
   if (out != NULL)
     *out = berth_expiry_tell (&record);
   return 0;
+}
+
+int
+berth_sandbox_renew (struct berth_sandbox *sandbox, int64_t ttl_ms, struct berth_expiry *out,
+                     struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, sandbox->host, "renew", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, renew (sandbox, ttl_ms, out, error));
 }

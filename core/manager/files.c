@@ -1,6 +1,7 @@
 /* Files inside a sandbox. */
 #include <inttypes.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/path.h"
 #include "core/manager/transfer.h"
 
@@ -89,9 +90,10 @@ make_change (const struct berth_file_options *options, const char *beneath, stru
 
 /* ---- reading ---- */
 
-int
-berth_file_read (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
-                 int (*sink) (void *context, const void *bytes, size_t size), void *context, struct berth_error *error)
+static int
+read_file (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+           int (*sink) (void *context, const void *bytes, size_t size), void *context, uint64_t *bytes,
+           struct berth_error *error)
 {
   BERTH_AUTO_FREE char *clean = berth_path_clean (path, error);
   struct berth_file_options ours;
@@ -105,8 +107,20 @@ berth_file_read (struct berth_sandbox *sandbox, const char *path, const struct b
   if (clean == NULL || take_options (options, &ours, error) != 0 || make_read (sandbox, &ours, &how, error) != 0
       || berth_data_begin (&call, sandbox, ours.cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
     return -1;
-  return berth_call_end (&call, berth_call_backend (&call)->files->read (&call.host.call, handle, clean, &how, &out),
-                         error);
+  int result = berth_call_backend (&call)->files->read (&call.host.call, handle, clean, &how, &out);
+  *bytes = flow.taken;
+  return berth_call_end (&call, result, error);
+}
+
+int
+berth_file_read (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+                 int (*sink) (void *context, const void *bytes, size_t size), void *context, struct berth_error *error)
+{
+  struct berth_audit audit = { .path = path };
+
+  if (berth_audit_begin (&audit, sandbox->host, "file.read", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, read_file (sandbox, path, options, sink, context, &audit.bytes_out, error));
 }
 
 typedef int entry_function (struct berth_call *call, struct berth_handle *handle, const char *path,
@@ -144,7 +158,11 @@ berth_file_list (struct berth_sandbox *sandbox, const char *path, const struct b
                  int (*visit) (void *context, const struct berth_file_info *info), void *context,
                  struct berth_error *error)
 {
-  return tell_entries (sandbox, path, options, LIST, visit, context, error);
+  struct berth_audit audit = { .path = path };
+
+  if (berth_audit_begin (&audit, sandbox->host, "file.list", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, tell_entries (sandbox, path, options, LIST, visit, context, error));
 }
 
 int
@@ -152,15 +170,19 @@ berth_file_stat (struct berth_sandbox *sandbox, const char *path, const struct b
                  int (*visit) (void *context, const struct berth_file_info *info), void *context,
                  struct berth_error *error)
 {
-  return tell_entries (sandbox, path, options, STAT, visit, context, error);
+  struct berth_audit audit = { .path = path };
+
+  if (berth_audit_begin (&audit, sandbox->host, "file.stat", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, tell_entries (sandbox, path, options, STAT, visit, context, error));
 }
 
 /* ---- writing ---- */
 
-int
-berth_file_write (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
-                  uint64_t size, int64_t (*source) (void *context, void *bytes, size_t size), void *context,
-                  struct berth_error *error)
+static int
+write_file (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+            uint64_t size, int64_t (*source) (void *context, void *bytes, size_t size), void *context,
+            uint64_t *bytes, struct berth_error *error)
 {
   const struct berth_limits *limits = &sandbox->host->limits;
   const char *beneath = NULL;
@@ -184,8 +206,21 @@ berth_file_write (struct berth_sandbox *sandbox, const char *path, const struct 
   struct berth_inflow flow
       = { .call = &call.host, .source = source, .context = context, .size = size, .limit = (uint64_t) most };
   struct berth_source in = { .struct_size = sizeof in, .context = &flow, .size = size, .read = berth_inflow_read };
-  return berth_call_end (&call, berth_call_backend (&call)->files->write (&call.host.call, handle, clean, &how, &in),
-                         error);
+  int result = berth_call_backend (&call)->files->write (&call.host.call, handle, clean, &how, &in);
+  *bytes = flow.given;
+  return berth_call_end (&call, result, error);
+}
+
+int
+berth_file_write (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
+                  uint64_t size, int64_t (*source) (void *context, void *bytes, size_t size), void *context,
+                  struct berth_error *error)
+{
+  struct berth_audit audit = { .path = path };
+
+  if (berth_audit_begin (&audit, sandbox->host, "file.write", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, write_file (sandbox, path, options, size, source, context, &audit.bytes_in, error));
 }
 
 /* The changes that move no bytes. */
@@ -241,30 +276,41 @@ change (struct berth_sandbox *sandbox, enum change which, const char *path, cons
   return berth_call_end (&call, call_change (&call, handle, which, clean, clean_to, &how), error);
 }
 
+static int
+audit_change (struct berth_sandbox *sandbox, const char *operation, enum change which, const char *path, const char *to,
+              const struct berth_file_options *options, struct berth_error *error)
+{
+  struct berth_audit audit = { .path = path, .to = to };
+
+  if (berth_audit_begin (&audit, sandbox->host, operation, sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, change (sandbox, which, path, to, options, error));
+}
+
 int
 berth_file_make_directory (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
                            struct berth_error *error)
 {
-  return change (sandbox, MAKE_DIRECTORY, path, NULL, options, error);
+  return audit_change (sandbox, "file.make_directory", MAKE_DIRECTORY, path, NULL, options, error);
 }
 
 int
 berth_file_move (struct berth_sandbox *sandbox, const char *from, const char *to,
                  const struct berth_file_options *options, struct berth_error *error)
 {
-  return change (sandbox, MOVE, from, to, options, error);
+  return audit_change (sandbox, "file.move", MOVE, from, to, options, error);
 }
 
 int
 berth_file_remove (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
                    struct berth_error *error)
 {
-  return change (sandbox, REMOVE, path, NULL, options, error);
+  return audit_change (sandbox, "file.remove", REMOVE, path, NULL, options, error);
 }
 
 int
 berth_file_set_attributes (struct berth_sandbox *sandbox, const char *path, const struct berth_file_options *options,
                            struct berth_error *error)
 {
-  return change (sandbox, SET_ATTRIBUTES, path, NULL, options, error);
+  return audit_change (sandbox, "file.set_attributes", SET_ATTRIBUTES, path, NULL, options, error);
 }

@@ -1,6 +1,7 @@
 /* One workspace, many sandboxes. */
 #include <inttypes.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/ids.h"
 #include "core/manager/snapshot.h"
 #include "core/manager/spec.h"
@@ -78,10 +79,10 @@ prepare (struct forking *forking, struct berth_record *record, struct berth_erro
   return 0;
 }
 
-int
-berth_sandbox_fork (struct berth_sandbox *sandbox, const struct berth_fork_options *options,
-                    void (*visit) (void *context, const struct berth_fork_result *result), void *context,
-                    struct berth_error *error)
+static int
+fork_all (struct berth_sandbox *sandbox, const struct berth_fork_options *options,
+          void (*visit) (void *context, const struct berth_fork_result *result), void *context,
+          struct berth_error *error)
 {
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
   struct forking forking
@@ -96,4 +97,16 @@ berth_sandbox_fork (struct berth_sandbox *sandbox, const struct berth_fork_optio
     berth_host_logf (sandbox->host, BERTH_LOG_WARNING, "snapshot %s of the fork is left: %s", forking.snapshot,
                      left.message);
   return 0;
+}
+
+int
+berth_sandbox_fork (struct berth_sandbox *sandbox, const struct berth_fork_options *options,
+                    void (*visit) (void *context, const struct berth_fork_result *result), void *context,
+                    struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, sandbox->host, "fork", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, fork_all (sandbox, options, visit, context, error));
 }

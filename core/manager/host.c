@@ -93,7 +93,8 @@ open_host (const struct berth_host_options *options, char **aside, struct berth_
       || (aside != NULL ? berth_store_rebuild (host->state_dir, &host->store, aside, error)
                         : berth_store_open (host->state_dir, &host->store, error))
              != 0
-      || open_registry (host, &ours, error) != 0 || berth_limits_read (host->registry, &host->limits, error) != 0)
+      || open_registry (host, &ours, error) != 0 || berth_limits_read (host->registry, &host->limits, error) != 0
+      || berth_audit_read_settings (host->registry, &host->audit, error) != 0)
     goto failed;
   *out = host;
   return 0;
@@ -146,6 +147,7 @@ berth_host_close (struct berth_host *host)
   for (size_t i = 0; i < BERTH_ORIGINS; i++)
     free (host->origins[i]);
   free (host->agent);
+  free (host->audit.socket);
   free (host->owner);
   pthread_mutex_destroy (&host->mutex);
   free (host);

@@ -1,5 +1,6 @@
 /* Pausing, resuming, stopping and starting: what changes the life of a whole sandbox and keeps
  * its record. */
+#include "core/manager/audit.h"
 #include "core/manager/expiry.h"
 #include "core/manager/lock.h"
 
@@ -190,26 +191,37 @@ change_life (struct berth_sandbox *sandbox, const struct life_change *change, st
   return result;
 }
 
+static int
+audit_change (struct berth_sandbox *sandbox, const char *operation, const struct life_change *change,
+              struct berth_cancel *cancel, struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, sandbox->host, operation, sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, change_life (sandbox, change, cancel, error));
+}
+
 int
 berth_sandbox_pause (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_error *error)
 {
-  return change_life (sandbox, &pause_it, cancel, error);
+  return audit_change (sandbox, "pause", &pause_it, cancel, error);
 }
 
 int
 berth_sandbox_resume (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_error *error)
 {
-  return change_life (sandbox, &resume_it, cancel, error);
+  return audit_change (sandbox, "resume", &resume_it, cancel, error);
 }
 
 int
 berth_sandbox_stop (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_error *error)
 {
-  return change_life (sandbox, &stop_it, cancel, error);
+  return audit_change (sandbox, "stop", &stop_it, cancel, error);
 }
 
 int
 berth_sandbox_start (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_error *error)
 {
-  return change_life (sandbox, &start_it, cancel, error);
+  return audit_change (sandbox, "start", &start_it, cancel, error);
 }

@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += %D%/libmanager.la
-%C%_libmanager_la_SOURCES = %D%/answer.c %D%/answer.h %D%/backends.c %D%/call.c %D%/call.h %D%/codec.c %D%/codec.h \
+%C%_libmanager_la_SOURCES = %D%/answer.c %D%/answer.h %D%/audit.c %D%/audit.h %D%/audit_file.c %D%/audit_settings.h %D%/backends.c %D%/call.c %D%/call.h %D%/codec.c %D%/codec.h \
 	%D%/config.c %D%/create.c %D%/creation.c %D%/creation.h \
-	%D%/destroy.c %D%/destroy.h %D%/directories.c %D%/directories.h %D%/environment.c %D%/environment.h %D%/expiry.c %D%/expiry.h %D%/files.c %D%/find.c %D%/fork.c %D%/host.c %D%/ids.c \
+	%D%/destroy.c %D%/destroy.h %D%/directories.c %D%/directories.h %D%/environment.c %D%/environment.h %D%/events.c %D%/expiry.c %D%/expiry.h %D%/files.c %D%/find.c %D%/fork.c %D%/host.c %D%/ids.c \
 	%D%/ids.h %D%/info.c %D%/info.h %D%/inspect.c %D%/interrupted.c %D%/interrupted.h %D%/inventory.c \
 	%D%/inventory.h %D%/life.c %D%/limits.c %D%/limits.h %D%/list.c %D%/lock.c %D%/lock.h \
 	%D%/manager.h %D%/path.c %D%/path.h %D%/reap.c %D%/rebuild.c %D%/rebuild.h %D%/request.c %D%/respec.c \
@@ -13,15 +13,16 @@ noinst_LTLIBRARIES += %D%/libmanager.la
 # What its tests share; they see the inside, so they link the floors and not libberth.
 check_LTLIBRARIES += %D%/tests/libplace.la
 %C%_tests_libplace_la_SOURCES = %D%/tests/place.c %D%/tests/place.h
-MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libregistry.la core/state/libstate.la $(TEST_LIBS)
+MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libregistry.la core/state/libstate.la sdk/base/libjson.la $(TEST_LIBS)
 # Those on the backend `fake`, which need nothing of the machine, and those on `ns`.
-MANAGER_FAKE_TESTS = %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/environment %D%/tests/expiry %D%/tests/interrupted \
+MANAGER_FAKE_TESTS = %D%/tests/audit %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/environment %D%/tests/expiry %D%/tests/interrupted \
 	%D%/tests/life %D%/tests/races %D%/tests/reap %D%/tests/rebuild %D%/tests/states %D%/tests/snapshot %D%/tests/texts %D%/tests/use
 MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/crowd %D%/tests/live %D%/tests/stress
 VALGRIND_TESTS += $(MANAGER_FAKE_TESTS)
 THREAD_TESTS += $(MANAGER_FAKE_TESTS)
 check_PROGRAMS += $(MANAGER_TESTS)
 TESTS += $(MANAGER_TESTS)
+%C%_tests_audit_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_create_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_destroy_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_crowd_LDADD = $(MANAGER_TEST_LIBS)

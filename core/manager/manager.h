@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "core/manager/audit_settings.h"
 #include "core/manager/limits.h"
 #include "core/registry/error.h"
 #include "core/registry/registry.h"
@@ -44,6 +45,7 @@ struct berth_host
   struct berth_store *store;
   struct berth_registry *registry;
   struct berth_limits limits;
+  struct berth_audit_settings audit;
   void (*log) (void *context, uint32_t level, const char *line);
   void *log_context;
   pthread_mutex_t mutex; /* of `warned` */

@@ -3,6 +3,7 @@
  * created, what merely stands still, or what anybody else may own. */
 #include <string.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
 #include "core/manager/ids.h"
@@ -60,13 +61,31 @@ is_wanted (const struct reaping *reaping, const struct berth_record *record)
 
 /* ---- by record ---- */
 
+static int
+destroy_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record, uint32_t reason,
+                struct berth_destruction *outcome, struct berth_error *error)
+{
+  struct berth_abandonment why = { reason };
+  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
+  struct berth_audit audit = { .id = record->id, .backend = record->backend, .reason = berth_abandonment_text (why) };
+
+  if (berth_audit_begin (&audit, host, "reap", NULL, &error) != 0)
+    return -1;
+  int result = 0;
+  if (reason == BERTH_REAP_ORPHANED)
+    berth_destroy_unrecorded_locked (host, instance, record, budget, outcome);
+  else
+    result = berth_destroy_record_locked (host, instance, record, budget, outcome, error);
+  audit.outcome = outcome->outcome;
+  return berth_audit_end (&audit, result);
+}
+
 /* 1 it goes, or has gone; 0 it stays; -1 with *OUTCOME saying why that is not known. */
 static int
 end_recorded_locked (const struct reaping *reaping, struct berth_record *record, uint32_t reason,
                      struct berth_destruction *outcome)
 {
   struct berth_host *host = reaping->host;
-  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
   struct berth_instance *instance = NULL;
   struct berth_error error = { 0 };
   bool kill = reaping->options.kill != 0;
@@ -76,8 +95,8 @@ end_recorded_locked (const struct reaping *reaping, struct berth_record *record,
     ended = reason != BERTH_REAP_EXPIRED ? 1
             : kill                       ? berth_expiry_decide_locked (host, instance, record, &error)
                                          : berth_expiry_judge_locked (host, instance, record, &error);
-  if (kill && ended == 1 && berth_destroy_record_locked (host, instance, record, budget, outcome, &error) != 0)
-    ended = -1;
+  if (kill && ended == 1)
+    ended = destroy_locked (host, instance, record, reason, outcome, &error) != 0 ? -1 : 1;
   if (ended < 0 && kill)
     failed (outcome, &error);
   return ended;
@@ -156,7 +175,6 @@ reap_seen (const struct reaping *reaping, struct berth_instance *instance, const
   struct berth_host *host = reaping->host;
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
-  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
   struct berth_destruction outcome = { 0 };
   int taken = berth_lock_try (host, seen->sandbox_id, &lock, error);
 
@@ -168,8 +186,9 @@ reap_seen (const struct reaping *reaping, struct berth_instance *instance, const
     return berth_no_memory (error);
   if (!is_wanted (reaping, &record))
     return 0;
-  if (reaping->options.kill != 0)
-    berth_destroy_unrecorded_locked (host, instance, &record, budget, &outcome);
+  if (reaping->options.kill != 0
+      && destroy_locked (host, instance, &record, BERTH_REAP_ORPHANED, &outcome, error) != 0)
+    return -1;
   return tell (reaping, BERTH_REAP_ORPHANED, &record, &outcome);
 }
 

@@ -1,5 +1,6 @@
 /* Back to a snapshot: the replacement is made and filled first, and takes the place of the old one in
  * one change of the record. */
+#include "core/manager/audit.h"
 #include "core/manager/rollback.h"
 
 #include <string.h>
@@ -206,9 +207,9 @@ roll_back_locked (struct berth_creation *creation, struct berth_sandbox *sandbox
   return -1;
 }
 
-int
-berth_sandbox_rollback (struct berth_sandbox *sandbox, const char *snapshot,
-                        const struct berth_rollback_options *options, struct berth_error *error)
+static int
+roll_back (struct berth_sandbox *sandbox, const char *snapshot,
+           const struct berth_rollback_options *options, struct berth_error *error)
 {
   struct berth_rollback_options ours = BERTH_ROLLBACK_OPTIONS_INIT;
   struct berth_creation creation = { .host = sandbox->host, .lock = BERTH_LOCK_NONE };
@@ -224,4 +225,15 @@ berth_sandbox_rollback (struct berth_sandbox *sandbox, const char *snapshot,
     berth_sandbox_close (creation.sandbox);
   berth_creation_clear (&creation);
   return result;
+}
+
+int
+berth_sandbox_rollback (struct berth_sandbox *sandbox, const char *snapshot,
+                        const struct berth_rollback_options *options, struct berth_error *error)
+{
+  struct berth_audit audit = { .to = snapshot };
+
+  if (berth_audit_begin (&audit, sandbox->host, "rollback", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, roll_back (sandbox, snapshot, options, error));
 }

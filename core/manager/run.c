@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/path.h"
 #include "core/manager/spec.h"
 #include "core/manager/transfer.h"
@@ -17,6 +18,7 @@ struct running
   struct berth_exec_result *result;
   struct berth_buffer streams[2]; /* stdout and stderr, when they are collected */
   uint64_t left;                  /* bytes that may still be taken */
+  uint64_t told;                  /* bytes of both */
   bool ended;
 };
 
@@ -42,6 +44,7 @@ take_output (void *context, uint32_t stream, const void *bytes, size_t size)
   if (stream != BERTH_STDOUT && stream != BERTH_STDERR)
     taken = 0;
   running->left -= taken;
+  running->told += taken;
   running->result->dropped_bytes += size - taken;
   if (taken == 0)
     return 0;
@@ -258,9 +261,16 @@ berth_sandbox_run (struct berth_sandbox *sandbox, const struct berth_exec_option
   struct running running = { .options = &ours, .result = out };
 
   *out = (struct berth_exec_result) { .code = -1 };
-  int result = berth_options_take (&ours, options, error);
-  if (result == 0)
-    result = set_output_limit (&sandbox->host->limits, &ours, &running, error);
+  if (berth_options_take (&ours, options, error) != 0)
+    return -1;
+  struct berth_audit audit = { .arguments = ours.arguments,
+                               .argument_count = ours.argument_count,
+                               .secrets = ours.environment,
+                               .secret_count = ours.environment_count,
+                               .result = out };
+  if (berth_audit_begin (&audit, sandbox->host, "exec", sandbox, &error) != 0)
+    return -1;
+  int result = set_output_limit (&sandbox->host->limits, &ours, &running, error);
   if (result == 0)
     result = request_make (sandbox, &ours, &request, error);
   if (result == 0)
@@ -272,7 +282,8 @@ berth_sandbox_run (struct berth_sandbox *sandbox, const struct berth_exec_option
   request_clear (&request);
   berth_buffer_free (&running.streams[0]);
   berth_buffer_free (&running.streams[1]);
-  return result;
+  audit.bytes_out = running.told;
+  return berth_audit_end (&audit, result);
 }
 
 void

@@ -1,4 +1,5 @@
 /* Making a snapshot: intent, a file that grows, and the record that says it is whole. */
+#include "core/manager/audit.h"
 #include "core/manager/snapshot.h"
 
 #include <string.h>
@@ -197,20 +198,17 @@ make_locked (struct making *making, struct berth_instance *instance, const char 
   return -1;
 }
 
-int
-berth_sandbox_snapshot (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
-                        void (*visit) (void *context, const struct berth_snapshot_info *info), void *context,
-                        struct berth_error *error)
+static int
+snapshot (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
+          void (*visit) (void *context, const struct berth_snapshot_info *info), void *context,
+          struct berth_error *error)
 {
   BERTH_AUTO_LOCK struct berth_lock ours = BERTH_LOCK_NONE, theirs = BERTH_LOCK_NONE;
   struct making making = { .sandbox = sandbox, .writer = { .fd = -1, .directory = -1 } };
   struct berth_instance *instance = NULL;
-  struct berth_error ignored = { 0 };
   char id[BERTH_ID_SIZE];
   int result = -1;
 
-  if (error == NULL)
-    error = &ignored;
   berth_snapshot_sweep (sandbox->host);
   berth_snapshot_sweep_files (sandbox->host);
   if (take_options (&making, options, error) == 0 && berth_sandbox_instance (sandbox, &instance, error) == 0
@@ -225,4 +223,16 @@ berth_sandbox_snapshot (struct berth_sandbox *sandbox, const struct berth_snapsh
   berth_snapshot_writer_clear (&making.writer);
   berth_snapshot_record_clear (&making.record);
   return result;
+}
+
+int
+berth_sandbox_snapshot (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
+                        void (*visit) (void *context, const struct berth_snapshot_info *info), void *context,
+                        struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, sandbox->host, "snapshot", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, snapshot (sandbox, options, visit, context, error));
 }

@@ -1,4 +1,5 @@
 /* Snapshots that are there: finding, telling, restoring, removing, and clearing away. */
+#include "core/manager/audit.h"
 #include "core/manager/ids.h"
 #include "core/manager/lock.h"
 #include "core/manager/snapshot.h"
@@ -136,8 +137,8 @@ remove_locked (struct berth_host *host, struct berth_snapshot_record *record, st
              : 0;
 }
 
-int
-berth_snapshot_remove (struct berth_host *host, const char *name, struct berth_error *error)
+static int
+remove_named (struct berth_host *host, const char *name, struct berth_error *error)
 {
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
   BERTH_AUTO_SNAPSHOT struct berth_snapshot_record record = { 0 };
@@ -149,6 +150,16 @@ berth_snapshot_remove (struct berth_host *host, const char *name, struct berth_e
       || berth_store_load_snapshot (host->store, id, &record, error) != 0)
     return -1;
   return remove_locked (host, &record, error);
+}
+
+int
+berth_snapshot_remove (struct berth_host *host, const char *name, struct berth_error *error)
+{
+  struct berth_audit audit = { .to = name };
+
+  if (berth_audit_begin (&audit, host, "snapshot.remove", NULL, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, remove_named (host, name, error));
 }
 
 /* ---- what others have left ---- */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
 #include "core/manager/rollback.h"
@@ -46,6 +47,8 @@ berth_abandonment_text (struct berth_abandonment abandonment)
       return "its destruction was not finished";
     case BERTH_REAP_OWNER_DIED:
       return "its owner died";
+    case BERTH_REAP_ORPHANED:
+      return "it is on no record";
     default:
       return "its end has passed";
     }
@@ -92,7 +95,12 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
   int ended = why.reason == BERTH_REAP_EXPIRED ? berth_expiry_decide_locked (host, instance, &record, error) : 1;
   if (ended <= 0)
     return ended;
-  if (berth_destroy_record_locked (host, instance, &record, budget, &outcome, error) != 0)
+  struct berth_audit audit = { .id = id, .backend = record.backend, .reason = berth_abandonment_text (why) };
+  if (berth_audit_begin (&audit, host, "reap", NULL, &error) != 0)
+    return -1;
+  int result = berth_destroy_record_locked (host, instance, &record, budget, &outcome, error);
+  audit.outcome = outcome.outcome;
+  if (berth_audit_end (&audit, result) != 0)
     return -1;
   berth_host_logf (host, BERTH_LOG_INFO, "sandbox %s: %s: %s", id, berth_abandonment_text (why), outcome.detail);
   return 0;

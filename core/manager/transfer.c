@@ -20,6 +20,7 @@ berth_outflow_data (void *context, const void *bytes, size_t size)
     return -1;
   if (flow->sink (flow->context, bytes, size) != 0)
     return berth_host_call_fail (flow->call, BERTH_E_CANCELLED, "the reader wants no more");
+  flow->taken += size;
   return 0;
 }
 

@@ -16,6 +16,7 @@ struct berth_outflow
   void *context;
   struct berth_tar_report *report; /* of a workspace; may be NULL */
   uint32_t reports;
+  uint64_t taken; /* bytes */
 };
 int berth_outflow_data (void *context, const void *bytes, size_t size);
 int berth_outflow_info (void *context, const struct berth_file_info *info);

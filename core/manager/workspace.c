@@ -1,3 +1,4 @@
+#include "core/manager/audit.h"
 #include "core/manager/workspace.h"
 
 #include "core/manager/transfer.h"
@@ -59,10 +60,10 @@ make_limits (const struct berth_sandbox *sandbox, const struct berth_workspace_o
   return 0;
 }
 
-int
-berth_workspace_export (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
-                        int (*sink) (void *context, const void *bytes, size_t size), void *context,
-                        struct berth_tar_report *report, struct berth_error *error)
+static int
+export_all (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
+            int (*sink) (void *context, const void *bytes, size_t size), void *context,
+            struct berth_tar_report *report, struct berth_error *error)
 {
   struct berth_workspace_options ours;
   struct berth_tar_limits limits;
@@ -73,9 +74,21 @@ berth_workspace_export (struct berth_sandbox *sandbox, const struct berth_worksp
 }
 
 int
-berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
-                        int64_t (*source) (void *context, void *bytes, size_t size), void *context,
-                        struct berth_error *error)
+berth_workspace_export (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
+                        int (*sink) (void *context, const void *bytes, size_t size), void *context,
+                        struct berth_tar_report *report, struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, sandbox->host, "workspace.export", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, export_all (sandbox, options, sink, context, report, error));
+}
+
+static int
+import_all (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
+            int64_t (*source) (void *context, void *bytes, size_t size), void *context,
+            struct berth_error *error)
 {
   struct berth_workspace_options ours;
   struct berth_tar_limits limits;
@@ -83,4 +96,16 @@ berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_worksp
   if (make_limits (sandbox, options, &ours, &limits, error) != 0)
     return -1;
   return berth_workspace_import_within (sandbox, &limits, ours.cancel, source, context, error);
+}
+
+int
+berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
+                        int64_t (*source) (void *context, void *bytes, size_t size), void *context,
+                        struct berth_error *error)
+{
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, sandbox->host, "workspace.import", sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, import_all (sandbox, options, source, context, error));
 }

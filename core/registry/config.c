@@ -28,7 +28,7 @@ struct parser
   struct berth_error *error;
 };
 
-static const char *const section_names[] = { "berth", "defaults", "limits", "backend NAME", NULL };
+static const char *const section_names[] = { "berth", "defaults", "limits", "audit", "backend NAME", NULL };
 static const char *const berth_keys[]
     = { "backends", "backend", "state_dir", "runtime_dir", "cache_dir", "owner", NULL };
 
@@ -101,11 +101,11 @@ check_section_name (struct parser *parser, const char *name)
                      name + strlen (BACKEND_PREFIX));
       return 0;
     }
-  for (size_t i = 0; i < 3; i++)
+  for (size_t i = 0; i < 4; i++)
     if (strcmp (section_names[i], name) == 0)
       return 0;
   nearest = berth_nearest (name, section_names);
-  return fail (parser, "unknown section [%s]%s%s%s (want [berth], [defaults], [limits] or [backend NAME])", name,
+  return fail (parser, "unknown section [%s]%s%s%s (want [berth], [defaults], [limits], [audit] or [backend NAME])", name,
                nearest != NULL ? ", did you mean [" : "", nearest != NULL ? nearest : "", nearest != NULL ? "]?" : "");
 }
 

@@ -657,6 +657,28 @@ test_saved (void)
   EXPECT_STATUS (result, 2);
 }
 
+static void
+test_events (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  char id[32];
+
+  make ("watched", id);
+  berth (&result, "exec", "watched", "false");
+  unmake ("watched");
+  berth (&result, "events", id);
+  EXPECT_STATUS (result, 0);
+  EXPECT_IN (result.out, " create");
+  EXPECT_IN (result.out, " exec false status=1");
+  EXPECT_IN (result.out, " confirmed");
+  berth (&result, "events", "--json", "--since", "1h", id);
+  EXPECT_STATUS (result, 0);
+  EXPECT_IN (result.out, "\"argv\":[\"false\"]");
+  berth (&result, "events", "sb-none");
+  EXPECT_STATUS (result, 0);
+  CU_ASSERT_EQUAL (result.out.size, 0);
+}
+
 #ifndef EXECUTES
 static void
 test_life (void)
@@ -714,6 +736,7 @@ main (void)
     { "L21 L22 pause, resume, stop, start", test_life },
 #endif
     { "env save, show, ls, rm, and create --environment", test_saved },
+    { "events", test_events },
     { "L14 the same request id gives the same sandbox", test_request_id },
     { "files, read, write", test_files },
     { "D-055 F04 names of any bytes", test_odd_names },

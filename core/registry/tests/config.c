@@ -78,7 +78,7 @@ test_errors (void)
   expect_error ("[berth]\nzzzzzzzz = ns\n", ":2: unknown key \"zzzzzzzz\" in [berth]");
   expect_error ("[berth\n", ":1: a section ends with \"]\", got \"[berth\"");
   expect_error ("[default]\n", ":1: unknown section [default], did you mean [defaults]? (want [berth], [defaults], "
-                               "[limits] or [backend NAME])");
+                               "[limits], [audit] or [backend NAME])");
   expect_error ("[backend Docker]\n", ":1: \"Docker\" is not the name of a backend (want [a-z][a-z0-9-]{0,30})");
   expect_error ("[backend a]\nplugin = ../evil\n", ":2: \"../evil\" is not the name of a backend (want [a-z][a-z0-9-]{0,30})");
 }

@@ -617,6 +617,38 @@ BERTH_EXPORT int berth_environment_inspect (struct berth_host *host, const char 
                                             void *context, struct berth_error *error);
 BERTH_EXPORT int berth_environment_remove (struct berth_host *host, const char *name, struct berth_error *error);
 
+/* ---- events ---- */
+
+/* One record of an operation, as [audit] of berth.conf has it kept. */
+struct berth_event
+{
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t wall_ms;
+  const char *operation; /* "exec" and the like */
+  const char *sandbox;   /* id, or NULL */
+  const char *json;      /* the whole record; see berth(1) */
+};
+
+struct berth_event_options
+{
+  uint32_t struct_size;
+  uint32_t all_owners;   /* 1: not only the host's own */
+  uint32_t follow;       /* 1: goes on with what is recorded meanwhile, until VISIT says so or it is cancelled */
+  uint32_t reserved;
+  const char *sandbox;   /* id; NULL: of every one */
+  int64_t since_wall_ms; /* 0: all there are */
+  struct berth_cancel *cancel;
+};
+#define BERTH_EVENT_OPTIONS_INIT                                                                  \
+  { sizeof (struct berth_event_options), 0, 0, 0, NULL, 0, NULL }
+
+/* Calls VISIT for each record that is kept, oldest first, until it returns non-zero.  CONFIGURATION where
+ * records go elsewhere.  OPTIONS may be NULL. */
+BERTH_EXPORT int berth_event_list (struct berth_host *host, const struct berth_event_options *options,
+                                   int (*visit) (void *context, const struct berth_event *event), void *context,
+                                   struct berth_error *error);
+
 /* ---- backends ---- */
 
 /* One capability of the table that drives registration, the harness and every message. */
