@@ -15,15 +15,10 @@ struct forking
   struct berth_create_options child;
   struct berth_policy network;
   char snapshot[BERTH_ID_SIZE];
+  struct berth_lock lock; /* of a snapshot of our own */
   void (*visit) (void *context, const struct berth_fork_result *result);
   void *context;
 };
-
-static void
-note_id (void *context, const struct berth_snapshot_info *info)
-{
-  snprintf (context, BERTH_ID_SIZE, "%s", info->id);
-}
 
 static int
 make_snapshot (struct forking *forking, struct berth_error *error)
@@ -33,7 +28,22 @@ make_snapshot (struct forking *forking, struct berth_error *error)
   options.cancel = forking->options.cancel;
   options.progress = forking->options.progress;
   options.progress_context = forking->options.progress_context;
-  return berth_sandbox_snapshot (forking->sandbox, &options, note_id, forking->snapshot, error);
+  return berth_snapshot_lend (forking->sandbox, &options, &forking->lock, forking->snapshot, error);
+}
+
+/* From the release of its lock on, somebody else's sweep may come first. */
+static void
+take_back (struct forking *forking)
+{
+  struct berth_error left = { 0 };
+
+  if (forking->lock.fd < 0)
+    return;
+  berth_lock_release (&forking->lock);
+  if (forking->snapshot[0] != '\0' && berth_snapshot_remove (forking->sandbox->host, forking->snapshot, &left) != 0
+      && left.code != BERTH_E_NOT_FOUND)
+    berth_host_logf (forking->sandbox->host, BERTH_LOG_WARNING, "snapshot %s of the fork is left: %s",
+                     forking->snapshot, left.message);
 }
 
 /* What a child costs is told beforehand by nobody, so each is tried. */
@@ -86,17 +96,17 @@ fork_all (struct berth_sandbox *sandbox, const struct berth_fork_options *option
 {
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
   struct forking forking
-      = { .sandbox = sandbox, .options = BERTH_FORK_OPTIONS_INIT, .visit = visit, .context = context };
-  struct berth_error left = { 0 };
+      = { .sandbox = sandbox, .options = BERTH_FORK_OPTIONS_INIT, .lock = BERTH_LOCK_NONE, .visit = visit, .context = context };
+  int result = -1;
 
-  if (berth_options_take (&forking.options, options, error) != 0 || prepare (&forking, &record, error) != 0)
-    return -1;
-  for (uint32_t i = 0; i < forking.options.count; i++)
-    make_child (&forking, i);
-  if (forking.options.snapshot == NULL && berth_snapshot_remove (sandbox->host, forking.snapshot, &left) != 0)
-    berth_host_logf (sandbox->host, BERTH_LOG_WARNING, "snapshot %s of the fork is left: %s", forking.snapshot,
-                     left.message);
-  return 0;
+  if (berth_options_take (&forking.options, options, error) == 0 && prepare (&forking, &record, error) == 0)
+    {
+      for (uint32_t i = 0; i < forking.options.count; i++)
+        make_child (&forking, i);
+      result = 0;
+    }
+  take_back (&forking);
+  return result;
 }
 
 int

@@ -20,6 +20,7 @@ struct making
   struct berth_snapshot_record record;
   struct berth_snapshot_writer writer;
   struct berth_tar_limits limits;
+  int64_t whole; /* its state when it is made */
   uint64_t told; /* bytes, at the last progress */
 };
 
@@ -168,7 +169,7 @@ make_file (struct making *making, struct berth_instance *instance, const struct 
     return -1;
   making->record.bytes = (int64_t) making->writer.bytes;
   making->record.tar_bytes = (int64_t) making->writer.tar_bytes;
-  making->record.state = BERTH_SNAPSHOT_READY;
+  making->record.state = making->whole;
   if ((making->record.checksum = strdup (checksum)) == NULL)
     return berth_no_memory (error);
   return berth_store_update_snapshot (making->sandbox->host->store, &making->record, error);
@@ -198,31 +199,62 @@ make_locked (struct making *making, struct berth_instance *instance, const char 
   return -1;
 }
 
+/* OURS is the lock of the new one, for the caller to release. */
 static int
-snapshot (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
-          void (*visit) (void *context, const struct berth_snapshot_info *info), void *context,
-          struct berth_error *error)
+make (struct making *making, const struct berth_snapshot_options *options, struct berth_lock *ours,
+      struct berth_error *error)
 {
-  BERTH_AUTO_LOCK struct berth_lock ours = BERTH_LOCK_NONE, theirs = BERTH_LOCK_NONE;
-  struct making making = { .sandbox = sandbox, .writer = { .fd = -1, .directory = -1 } };
+  BERTH_AUTO_LOCK struct berth_lock theirs = BERTH_LOCK_NONE;
+  struct berth_sandbox *sandbox = making->sandbox;
   struct berth_instance *instance = NULL;
   char id[BERTH_ID_SIZE];
   int result = -1;
 
   berth_snapshot_sweep (sandbox->host);
   berth_snapshot_sweep_files (sandbox->host);
-  if (take_options (&making, options, error) == 0 && berth_sandbox_instance (sandbox, &instance, error) == 0
-      && berth_id_new_snapshot (id, error) == 0 && berth_lock_take (sandbox->host, id, 0, NULL, &ours, error) == 0
-      && berth_lock_take (sandbox->host, sandbox->record.id, LOCK_MS, making.options.cancel, &theirs, error) == 0)
-    result = make_locked (&making, instance, id, error);
+  if (take_options (making, options, error) == 0 && berth_sandbox_instance (sandbox, &instance, error) == 0
+      && berth_id_new_snapshot (id, error) == 0 && berth_lock_take (sandbox->host, id, 0, NULL, ours, error) == 0
+      && berth_lock_take (sandbox->host, sandbox->record.id, LOCK_MS, making->options.cancel, &theirs, error) == 0)
+    result = make_locked (making, instance, id, error);
+  berth_snapshot_writer_clear (&making->writer);
+  return result;
+}
+
+static int
+snapshot (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
+          void (*visit) (void *context, const struct berth_snapshot_info *info), void *context,
+          struct berth_error *error)
+{
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  struct making making
+      = { .sandbox = sandbox, .writer = { .fd = -1, .directory = -1 }, .whole = BERTH_SNAPSHOT_READY };
+  int result = make (&making, options, &lock, error);
+
   if (result == 0 && visit != NULL)
     {
       struct berth_snapshot_info info = berth_snapshot_tell (&making.record);
       visit (context, &info);
     }
-  berth_snapshot_writer_clear (&making.writer);
   berth_snapshot_record_clear (&making.record);
   return result;
+}
+
+int
+berth_snapshot_lend (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
+                     struct berth_lock *lock, char id[BERTH_ID_SIZE], struct berth_error *error)
+{
+  struct making making
+      = { .sandbox = sandbox, .writer = { .fd = -1, .directory = -1 }, .whole = BERTH_SNAPSHOT_LENT };
+  struct berth_audit audit = { 0 };
+
+  if (berth_audit_begin (&audit, sandbox->host, "snapshot", sandbox, &error) != 0)
+    return -1;
+  int result = make (&making, options, lock, error);
+
+  if (result == 0)
+    snprintf (id, BERTH_ID_SIZE, "%s", making.record.id);
+  berth_snapshot_record_clear (&making.record);
+  return berth_audit_end (&audit, result);
 }
 
 int

@@ -2,8 +2,15 @@
 #ifndef CORE_MANAGER_SNAPSHOT_H
 #define CORE_MANAGER_SNAPSHOT_H
 
+#include "core/manager/ids.h"
+#include "core/manager/lock.h"
 #include "core/manager/manager.h"
 #include "core/state/snapshot.h"
+
+/* As berth_sandbox_snapshot, of one that goes with its maker: it is there for as long as LOCK is held,
+ * and whoever finds it without takes it away. */
+int berth_snapshot_lend (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
+                         struct berth_lock *lock, char id[BERTH_ID_SIZE], struct berth_error *error);
 
 /* The record of the ready one called NAME (id, name or prefix), for the caller to clear. */
 int berth_snapshot_open (struct berth_host *host, const char *name, struct berth_snapshot_record *out,

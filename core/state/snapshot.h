@@ -8,7 +8,8 @@ enum berth_snapshot_state
 {
   BERTH_SNAPSHOT_MAKING = 1,  /* intent: its lock is held for as long as its maker lives */
   BERTH_SNAPSHOT_READY = 2,
-  BERTH_SNAPSHOT_REMOVING = 3 /* the record goes after the file */
+  BERTH_SNAPSHOT_REMOVING = 3, /* the record goes after the file */
+  BERTH_SNAPSHOT_LENT = 4      /* whole, for as long as the lock is held: it goes with who made it */
 };
 
 /* Owns its texts. */
