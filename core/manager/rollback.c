@@ -143,18 +143,6 @@ swap (struct berth_creation *creation, struct berth_error *error)
   return berth_store_update (creation->host->store, record, error);
 }
 
-static int
-make_and_swap (struct berth_creation *creation, const struct berth_rollback_options *options, struct berth_error *error)
-{
-  struct berth_restore_options how = { options->cancel, options->progress, options->progress_context };
-
-  return berth_creation_call (creation, error) != 0
-                 || berth_snapshot_restore (creation->sandbox, &creation->snapshot, &how, error) != 0
-                 || swap (creation, error) != 0
-             ? -1
-             : 0;
-}
-
 /* What the backend refuses to make since it is there already is somebody else's, and not touched. */
 static void
 disown (struct berth_creation *creation)
@@ -163,6 +151,23 @@ disown (struct berth_creation *creation)
 
   for (uint64_t i = 0; i < record->native_count; i++)
     berth_store_remove_native (creation->host->store, record->id, record->natives[i].id, NULL);
+}
+
+static int
+make_and_swap (struct berth_creation *creation, const struct berth_rollback_options *options, struct berth_error *error)
+{
+  struct berth_restore_options how = { options->cancel, options->progress, options->progress_context };
+
+  if (berth_creation_call (creation, error) != 0)
+    {
+      if (error->code == BERTH_E_CONFLICT)
+        disown (creation);
+      return -1;
+    }
+  return berth_snapshot_restore (creation->sandbox, &creation->snapshot, &how, error) != 0
+                 || swap (creation, error) != 0
+             ? -1
+             : 0;
 }
 
 static void
@@ -197,8 +202,6 @@ roll_back_locked (struct berth_creation *creation, struct berth_sandbox *sandbox
   int result = make_and_swap (creation, options, &failed);
   if (result != 0)
     berth_sandbox_disconnect (creation->sandbox);
-  if (result != 0 && failed.code == BERTH_E_CONFLICT)
-    disown (creation);
   settle (creation, id);
   if (result == 0)
     return berth_sandbox_succeed (sandbox, creation->sandbox, error);

@@ -17,6 +17,23 @@
 #define LEVEL 3
 #define WORKERS_MAX 4
 
+/* A new name is on the disk when this returns, as what is put behind it is later. */
+static int
+make_directory (struct berth_host *host, const char *path, struct berth_error *error)
+{
+  if (mkdir (path, 0700) == 0)
+    {
+      BERTH_AUTO_FD int above = open (host->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      if (above >= 0 && fsync (above) == 0)
+        return 0;
+    }
+  else if (errno == EEXIST)
+    return 0;
+  return berth_error_set (error,
+                          errno == ENOSPC || errno == EDQUOT ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_CONFIGURATION,
+                          "cannot make the directory of snapshots %s: %m", path);
+}
+
 static int
 open_directory (struct berth_host *host, struct berth_error *error)
 {
@@ -24,8 +41,8 @@ open_directory (struct berth_host *host, struct berth_error *error)
 
   if (path == NULL)
     return berth_no_memory (error);
-  if (mkdir (path, 0700) != 0 && errno != EEXIST)
-    return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot make the directory of snapshots %s: %m", path);
+  if (make_directory (host, path, error) != 0)
+    return -1;
   int fd = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0)
     berth_error_set (error, BERTH_E_CONFIGURATION, "cannot open the directory of snapshots %s: %m", path);
@@ -41,7 +58,7 @@ file_name (const char *id, const char *ending, char name[64])
 static int
 fail_write (const char *id, struct berth_error *error)
 {
-  if (errno != ENOSPC && errno != EDQUOT)
+  if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
     return berth_error_set (error, BERTH_E_INTERNAL, "cannot write snapshot %s: %m", id);
   berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no space in the state directory for snapshot %s", id);
   berth_error_hint (error, "`berth snapshots rm` removes what is not needed any more");

@@ -39,7 +39,7 @@ berth_snapshot_open (struct berth_host *host, const char *name, struct berth_sna
   if (berth_id_resolve_snapshot (host, name, id, error) != 0
       || berth_store_load_snapshot (host->store, id, out, error) != 0)
     return -1;
-  if (out->state == BERTH_SNAPSHOT_READY)
+  if (out->state == BERTH_SNAPSHOT_READY || out->state == BERTH_SNAPSHOT_LENT)
     return 0;
   berth_error_set (error, BERTH_E_CONFLICT, "snapshot %s is just being %s", id,
                    out->state == BERTH_SNAPSHOT_MAKING ? "made" : "removed");
@@ -178,6 +178,9 @@ let_go (struct berth_host *host, struct berth_snapshot_record *record, struct be
     return taken;
   if (berth_store_load (host->store, record->sandbox, 0, &sandbox, &gone) != 0)
     return gone.code == BERTH_E_SANDBOX_NOT_FOUND ? 1 : berth_error_set (error, gone.code, "%s", gone.message);
+  /* which of its natives is the one that is held is known when its rollback is settled */
+  if (sandbox.state == BERTH_RECORD_REPLACING)
+    return 0;
   /* one that was paused or stopped since then is held by its owner's word */
   if (sandbox.state != BERTH_RECORD_RUNNING || berth_record_current (&sandbox) == NULL)
     return 1;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -520,6 +521,142 @@ test_rollback_killed (void)
     }
 }
 
+/* ---- what else may happen in between ---- */
+
+static void
+note_error (const struct place *place, uint32_t code)
+{
+  char text[16];
+
+  snprintf (text, sizeof text, "%u", code);
+  place_write (place, "code", text);
+}
+
+/* What the quota of a disk does to a file, a limit of this process does too. */
+static void
+save_little (const struct place *place, int number)
+{
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_host *host = place_own_host (place);
+  struct rlimit limit = { (rlim_t) number, (rlim_t) number };
+  struct berth_error error = { 0 };
+
+  signal (SIGXFSZ, SIG_IGN);
+  if (berth_sandbox_open (host, "sb-", &sandbox, NULL) != 0 || setrlimit (RLIMIT_FSIZE, &limit) != 0)
+    return;
+  berth_sandbox_snapshot (sandbox, NULL, NULL, NULL, &error);
+  note_error (place, error.code);
+}
+
+static void
+put_noise (struct berth_sandbox *sandbox, const char *path, size_t size)
+{
+  BERTH_AUTO_FREE char *bytes = malloc (size);
+  struct text text = { bytes, size };
+  uint32_t noise = 1;
+
+  CU_ASSERT_PTR_NOT_NULL_FATAL (bytes);
+  for (size_t i = 0; i < size; i++)
+    {
+      noise = noise * 1664525 + 1013904223;
+      bytes[i] = (char) (noise >> 24);
+    }
+  CU_ASSERT_EQUAL (berth_file_write (sandbox, path, NULL, size, give_text, &text, NULL), 0);
+}
+
+static void
+test_no_space (void)
+{
+  BOX;
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/code", place.directory);
+  struct told told = { 0 };
+  char text[16] = "";
+
+  put_noise (sandbox, "noise", 6 * 1024 * 1024);
+  CU_ASSERT_EQUAL (place_child (save_little, &place, 4 * 1024 * 1024), 0);
+  BERTH_AUTO_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+  CU_ASSERT_TRUE (fd >= 0 && read (fd, text, sizeof text - 1) > 0);
+  CU_ASSERT_EQUAL (atoi (text), BERTH_E_RESOURCE_EXHAUSTED);
+  CU_ASSERT_EQUAL (count_files (&place), 0);
+  CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
+  CU_ASSERT_EQUAL (save (sandbox, NULL, &told, NULL), 0);
+}
+
+/* Whoever looks while a rollback is unfinished leaves for later what is held still. */
+static void
+test_held_while_replacing (void)
+{
+  BOX;
+  struct berth_sandbox *other = NULL;
+
+  kill_at (&place, "pause.resume=kill", save_once);
+  CU_ASSERT_EQUAL (berth_store_set_state (place.host->store, berth_sandbox_id (sandbox), BERTH_RECORD_REPLACING, NULL), 0);
+  CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &other, NULL), 0);
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (other, NULL, NULL), 0);
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
+  CU_ASSERT_EQUAL (count_files (&place), 0);
+}
+
+/* What was made is ours, whatever the filling of it says. */
+static void
+test_import_conflicts (void)
+{
+  BOX;
+  struct told told = { 0 };
+  struct berth_error error = { 0 };
+
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  place_faults (&place, "workspace.import_tar=fail:CONFLICT correlation.find_by_assignment=fail:UNREACHABLE"
+                        " inventory.list=fail:UNREACHABLE");
+  CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, "one", NULL, &error), -1);
+  CU_ASSERT_EQUAL (error.code, BERTH_E_CONFLICT);
+  place_faults (&place, "");
+  CU_ASSERT_EQUAL (place_sightings (&place), 1);
+}
+
+static void
+ignore_child (void *context, const struct berth_fork_result *result)
+{
+  (void) context;
+  (void) result;
+}
+
+static void
+fork_once (const struct place *place, int number)
+{
+  struct berth_fork_options options = BERTH_FORK_OPTIONS_INIT;
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_host *host = place_own_host (place);
+
+  (void) number;
+  options.count = 2;
+  if (berth_sandbox_open (host, "sb-", &sandbox, NULL) == 0)
+    berth_sandbox_fork (sandbox, &options, ignore_child, NULL, NULL);
+}
+
+/* The snapshot that a fork made for itself goes with it. */
+static void
+test_fork_killed (void)
+{
+  static const char *const points[] = { "workspace.export_tar=kill", "lifecycle.validate=kill", "lifecycle.create.4=kill",
+                                        "workspace.import_tar=kill" };
+  BOX;
+
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+    {
+      kill_at (&place, points[i], fork_once);
+      BERTH_AUTO_SANDBOX struct berth_sandbox *other = NULL;
+      CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &other, NULL), 0);
+      CU_ASSERT_EQUAL (berth_sandbox_destroy (other, NULL, NULL), 0);
+      CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+      CU_ASSERT_EQUAL (count_files (&place), 0);
+      CU_ASSERT_EQUAL (place_sightings (&place), 1);
+      CU_ASSERT_EQUAL (place_records (&place), 1);
+    }
+}
+
 int
 main (void)
 {
@@ -538,6 +675,10 @@ main (void)
     { "fork gives a result for each child", test_fork },
     { "D-091 a maker that is killed leaves no snapshot and no sandbox held", test_save_killed },
     { "a rollback that is killed leaves the old one or the new one", test_rollback_killed },
+    { "no space for a snapshot is told, and leaves nothing", test_no_space },
+    { "what a dead maker holds still is let go on after a rollback too", test_held_while_replacing },
+    { "a replacement that cannot be filled is taken back", test_import_conflicts },
+    { "a fork that is killed leaves no snapshot", test_fork_killed },
     { NULL, NULL },
   };
 
