@@ -1,7 +1,7 @@
 # docs
 EXTRA_DIST += %D%/performance.md %D%/performance.svg
 EXTRA_DIST += %D%/abi-mapping.md %D%/abi-rules.md %D%/agent-protocol.md %D%/architecture.md \
-	%D%/berth-backend.pod %D%/berth.pod %D%/cases.md %D%/security.md
+	%D%/berth-backend.pod %D%/berth.pod %D%/cases.md %D%/domain-model.md %D%/security.md
 CLEANFILES += %D%/berth.1 %D%/berth-backend.3
 
 if HAVE_POD2MAN
@@ -27,5 +27,5 @@ ABI_INCLUDE = sdk/include/berth
 	$(POD2MAN) --errors=die --utf8 --section=3 --name=BERTH-BACKEND --center='Berth' \
 		--release='berth $(PACKAGE_VERSION)' $@.pod $@.tmp && rm -f $@.pod && mv $@.tmp $@
 
-TESTS += %D%/tests/abi.sh %D%/tests/cases.sh
-EXTRA_DIST += %D%/tests/abi.sh %D%/tests/cases.sh
+TESTS += %D%/tests/abi.sh %D%/tests/cases.sh %D%/tests/domain.sh
+EXTRA_DIST += %D%/tests/abi.sh %D%/tests/cases.sh %D%/tests/domain.sh
