@@ -95,8 +95,11 @@ fork_all (struct berth_sandbox *sandbox, const struct berth_fork_options *option
           struct berth_error *error)
 {
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
-  struct forking forking
-      = { .sandbox = sandbox, .options = BERTH_FORK_OPTIONS_INIT, .lock = BERTH_LOCK_NONE, .visit = visit, .context = context };
+  struct forking forking = { .sandbox = sandbox,
+                             .options = BERTH_FORK_OPTIONS_INIT,
+                             .lock = BERTH_LOCK_NONE,
+                             .visit = visit,
+                             .context = context };
   int result = -1;
 
   if (berth_options_take (&forking.options, options, error) == 0 && prepare (&forking, &record, error) == 0)

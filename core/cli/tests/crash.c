@@ -304,6 +304,196 @@ test_life_anywhere (void)
   expect_gone ("kills in its life", id);
 }
 
+/* ---- snapshot, rollback and fork ---- */
+
+/* One sandbox with a snapshot, in a place where there is room for one more of each. */
+struct history
+{
+  char id[64];
+  unsigned int kept; /* of the one sandbox */
+};
+
+static void
+expect_status (int status, const char *const *arguments, const char *after)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+
+  process_run (&result, NULL, arguments);
+  if (result.status != status)
+    fprintf (stderr, "     after %s: berth %s: status %d, want %d\n%s", after, arguments[0], result.status, status,
+             berth_buffer_string (&result.err));
+  CU_ASSERT_EQUAL (result.status, status);
+}
+#define EXPECT_AFTER(after, status, ...) expect_status (status, (const char *const[]){ __VA_ARGS__, NULL }, after)
+
+static void
+history_begin (struct history *history)
+{
+  CU_ASSERT_EQUAL (process_write_file ("berth.conf", "[limits]\nsandboxes = 2\nsnapshots_per_owner = 2\n"), 0);
+  expect_create ("nothing", NULL, history->id);
+  EXPECT_AFTER ("nothing", 0, "write", "web", "note", "--content", "first");
+  EXPECT_AFTER ("nothing", 0, "snapshot", "web", "--name", "one");
+  EXPECT_AFTER ("nothing", 0, "write", "web", "note", "--content", "second");
+  history->kept = count_kept ();
+}
+
+static unsigned int
+count_snapshots (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  unsigned int count = 0;
+
+  berth (&result, "snapshots", "-q");
+  EXPECT_STATUS (result, 0);
+  for (const char *line = berth_buffer_string (&result.out); (line = strchr (line, '\n')) != NULL; line++)
+    count++;
+  return count;
+}
+
+/* What was whole before the kill is the user's, and taken away here. */
+static void
+remove_whole (const struct history *history, const char *after)
+{
+  AUTO_RESULT struct process_result listed = { 0 }, removed = { 0 };
+
+  berth (&listed, "ls", "-q");
+  for (char *line = strtok ((char *) berth_buffer_string (&listed.out), "\n"); line != NULL; line = strtok (NULL, "\n"))
+    if (strcmp (line, history->id) != 0)
+      EXPECT_AFTER (after, 0, "rm", line);
+  if (count_snapshots () > 1)
+    EXPECT_AFTER (after, 0, "snapshots", "rm", "two");
+}
+
+/* It is there once, runs, and has the one content or the other. */
+static void
+expect_whole (const struct history *history, const char *after, const char *content)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+
+  CU_ASSERT_EQUAL (process_count_sandboxes (), 1);
+  if (count_kept () != history->kept)
+    fprintf (stderr, "     after %s: %u kept, want %u\n", after, count_kept (), history->kept);
+  CU_ASSERT_EQUAL (count_kept (), history->kept);
+  CU_ASSERT_EQUAL (count_snapshots (), 1);
+  CU_ASSERT_EQUAL (count_entries ("state/snapshots"), 1);
+  EXPECT_AFTER (after, 0, "exec", "web", "--", "true");
+  berth (&result, "read", "web", "note");
+  EXPECT_STATUS (result, 0);
+  const char *text = berth_buffer_string (&result.out);
+  if (content != NULL)
+    CU_ASSERT_STRING_EQUAL (text, content);
+  CU_ASSERT_TRUE (strcmp (text, "first") == 0 || strcmp (text, "second") == 0);
+}
+
+/* All that was killed before counts for nothing: there is room for exactly one more. */
+static void
+history_end (const struct history *history)
+{
+  EXPECT_AFTER ("all", 0, "snapshot", "web", "--name", "two");
+  EXPECT_AFTER ("all", 125, "snapshot", "web", "--name", "three");
+  EXPECT_AFTER ("all", 0, "create", "--name", "more");
+  EXPECT_AFTER ("all", 125, "create", "--name", "most");
+  EXPECT_AFTER ("all", 0, "rm", "more");
+  EXPECT_AFTER ("all", 0, "snapshots", "rm", "one");
+  EXPECT_AFTER ("all", 0, "snapshots", "rm", "two");
+  CU_ASSERT_EQUAL (count_entries ("state/snapshots"), 0);
+  expect_gone ("all", history->id);
+}
+
+static const char *const history_verbs[][6] = { { "snapshot", "web", "--name", "two", NULL },
+                                                { "rollback", "web", "one", NULL },
+                                                { "fork", "web", "--count", "1", NULL } };
+enum
+{
+  SNAPSHOT,
+  ROLLBACK,
+  FORK,
+  VERBS
+};
+
+#ifndef EXECUTES
+static const char *const saving_points[] = { "pause.pause", "workspace.export_tar", "pause.resume", NULL };
+static const char *const filling_points[] = { "workspace.import_tar", NULL };
+static const char *const ending_points[] = { "inventory.describe", "lifecycle.destroy", "lifecycle.destroy.1",
+                                             "lifecycle.destroy.2", "lifecycle.destroy.3", "probe.probe", NULL };
+
+/* One thing of the list that a verb comes by; MUTE: the backend tells ids late. */
+static void
+kill_history (const struct history *history, int verb, const char *point, bool mute, bool again)
+{
+  BERTH_AUTO_FREE char *faults = berth_string_format ("%s%s=kill", mute ? "lifecycle.create=mute " : "", point);
+  bool swapped = strstr (point, "destroy") != NULL || strcmp (point, "probe.probe") == 0
+                 || strcmp (point, "inventory.describe") == 0;
+
+  expect_killed (faults, history_verbs[verb]);
+  if (again)
+    expect_status (0, history_verbs[verb], faults);
+  else
+    EXPECT_AFTER (faults, 0, "reap", "--kill", "-q");
+  if (again && verb != ROLLBACK)
+    remove_whole (history, faults);
+  /* once the swap is on record it is never undone, and before never seen */
+  expect_whole (history, faults, verb == ROLLBACK && (again || swapped) ? "first" : "second");
+  if (verb == ROLLBACK)
+    EXPECT_AFTER (faults, 0, "write", "web", "note", "--content", "second");
+}
+
+/* Each on the long way, else every seventh, another one for each verb. */
+static void
+kill_history_at (const struct history *history, int verb, const char *const *points, bool mute, int *turn)
+{
+  for (; *points != NULL; points++)
+    for (int again = 0; again < 2; again++)
+      if (can_be_found (*points, mute) && (is_long () || (*turn)++ % 7 == 0))
+        kill_history (history, verb, *points, mute, again != 0);
+}
+
+static void
+test_history (void)
+{
+  const char *making_points[sizeof create_points / sizeof *create_points + 1] = { NULL };
+  struct history history;
+  int turn = 0;
+
+  memcpy (making_points, create_points, sizeof create_points);
+  history_begin (&history);
+  for (int verb = 0; verb < VERBS; verb++)
+    {
+      if (verb != ROLLBACK)
+        kill_history_at (&history, verb, saving_points, false, &turn);
+      for (int mute = 0; verb != SNAPSHOT && mute < 2; mute++)
+        kill_history_at (&history, verb, making_points, mute != 0, &turn);
+      if (verb != SNAPSHOT)
+        kill_history_at (&history, verb, filling_points, false, &turn);
+      if (verb == ROLLBACK)
+        kill_history_at (&history, verb, ending_points, false, &turn);
+    }
+  history_end (&history);
+}
+#endif
+
+static void
+test_history_anywhere (void)
+{
+  int rounds = is_long () ? 120 : 6;
+  struct history history;
+
+  history_begin (&history);
+  for (int i = 0; i < rounds; i++)
+    {
+      int verb = i % VERBS;
+      const char *name = history_verbs[verb][0];
+      /* a rollback and a fork take twice as long as what they are made of */
+      kill_after (history_verbs[verb], verb == SNAPSHOT ? some_time () : 3 * some_time ());
+      EXPECT_AFTER (name, 0, "reap", "--kill", "-q");
+      if (verb != ROLLBACK)
+        remove_whole (&history, name);
+      expect_whole (&history, name, verb == ROLLBACK ? NULL : "second");
+      EXPECT_AFTER (name, 0, "write", "web", "note", "--content", "second");
+    }
+  history_end (&history);
+}
+
 int
 main (void)
 {
@@ -312,10 +502,12 @@ main (void)
     { "L27 D-116 berth create killed at each step, and repeated", test_create },
     { "D-112 berth create killed at each step, and reaped", test_create_reaped },
     { "L08 D-116 berth rm killed at each step", test_destroy },
+    { "D-091 berth snapshot, rollback and fork killed at each step", test_history },
 #endif
     { "L27 D-116 berth create killed at any moment", test_create_anywhere },
     { "L08 D-115 D-116 berth rm killed at any moment", test_destroy_anywhere },
     { "berth pause, resume, stop, start and renew killed at any moment", test_life_anywhere },
+    { "D-091 berth snapshot, rollback and fork killed at any moment", test_history_anywhere },
     { NULL, NULL },
   };
 

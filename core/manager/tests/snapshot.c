@@ -609,7 +609,7 @@ test_import_conflicts (void)
 
   CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
   place_faults (&place, "workspace.import_tar=fail:CONFLICT correlation.find_by_assignment=fail:UNREACHABLE"
-                        " inventory.list=fail:UNREACHABLE");
+                        " inventory.list_page=fail:UNREACHABLE");
   CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, "one", NULL, &error), -1);
   CU_ASSERT_EQUAL (error.code, BERTH_E_CONFLICT);
   place_faults (&place, "");
