@@ -67,7 +67,7 @@ LONG_TESTS += %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/upkeep-fake
 %C%_tests_snapshot_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_snapshot_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_snapshot_ns_SOURCES = %D%/tests/snapshot.c $(CLI_PROCESS)
-%C%_tests_snapshot_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"'
+%C%_tests_snapshot_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_snapshot_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_ending_fake_SOURCES = %D%/tests/ending.c $(CLI_PROCESS)
 %C%_tests_ending_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'

@@ -75,12 +75,138 @@ test_refusals (void)
   EXPECT (125, "create", "--snapshot", "none");
 }
 
+/* ---- what was written a moment ago ---- */
+
+/* Nothing waits between the last write and the snapshot, nor asks for it to be on a disk. */
+static void
+test_just_written (void)
+{
+  EXPECT (0, "create", "--name", "box");
+  EXPECT (0, "write", "box", "note", "--content", "just now");
+  EXPECT (0, "snapshot", "box", "--name", "one");
+  EXPECT (0, "exec", "box", "--", "sh", "-c", "echo by a command > said");
+  EXPECT (0, "snapshot", "box", "--name", "two");
+  EXPECT (0, "create", "--name", "first", "--snapshot", "one");
+  EXPECT (0, "create", "--name", "second", "--snapshot", "two");
+  expect_content ("first", "note", "just now");
+  expect_content ("second", "note", "just now");
+  expect_content ("second", "said", "by a command\n");
+  EXPECT (0, "rm", "--all", "--yes");
+  EXPECT (0, "snapshots", "rm", "one", "two");
+}
+
+#ifdef EXECUTES
+/* A shell LINE in SANDBOX. */
+static void
+expect_line (const char *sandbox, const char *line)
+{
+  EXPECT (0, "exec", sandbox, "--", "sh", "-c", line);
+}
+
+/* It writes to one file and then to the other.  Held still it is caught between two instructions; a
+ * snapshot that could not hold it says so, and has whole lines up to some moment of each file. */
+static void
+test_while_written (void)
+{
+  AUTO_RESULT struct process_result listed = { 0 };
+
+  EXPECT (0, "create", "--name", "box");
+  expect_line ("box", "(while :; do echo x >> a; echo x >> b; done) > /dev/null 2>&1 &\n"
+                      "until [ -s b ]; do sleep 0.01; done");
+  EXPECT (0, "write", "box", "note", "--content", "just now");
+  EXPECT (0, "snapshot", "box", "--name", "one");
+  berth (&listed, "snapshots", "--json");
+  EXPECT (0, "create", "--name", "other", "--snapshot", "one");
+  expect_content ("other", "note", "just now");
+  expect_line ("other", "[ -s a ] && [ -s b ] && [ -z \"$(grep -hvx x a b)\" ]");
+  if (strstr (berth_buffer_string (&listed.out), "\"consistent\":true") != NULL)
+    expect_line ("other", "d=$(($(wc -l < a) - $(wc -l < b))); [ $d -ge 0 ] && [ $d -le 1 ]");
+  else
+    EXPECT_IN (listed.out, "\"consistent\":false");
+  EXPECT (0, "rm", "--all", "--yes");
+  EXPECT (0, "snapshots", "rm", "one");
+}
+
+/* What Berth saves on its own account, for a fork, has what a snapshot by hand has, and what is
+ * paused has all of it when it goes on. */
+static void
+test_by_itself (void)
+{
+  static const char same[] = "sha256sum -c sum";
+  AUTO_RESULT struct process_result forked = { 0 };
+  char id[64];
+
+  EXPECT (0, "create", "--name", "box");
+  expect_line ("box", "head -c 20000000 /dev/urandom > big; sha256sum big > sum");
+  berth (&forked, "fork", "box", "--count", "1");
+  EXPECT_STATUS (forked, 0);
+  first_line (&forked, id);
+  EXPECT (0, "snapshot", "box", "--name", "one");
+  EXPECT (0, "create", "--name", "other", "--snapshot", "one");
+  EXPECT (0, "pause", "box");
+  EXPECT (0, "resume", "box");
+  expect_line (id, same);
+  expect_line ("other", same);
+  expect_line ("box", same);
+  EXPECT (0, "rm", "--all", "--yes");
+  EXPECT (0, "snapshots", "rm", "one");
+}
+
+/* ---- what was removed, and made again ---- */
+
+static void
+test_removed (void)
+{
+  EXPECT (0, "create", "--name", "box");
+  expect_line ("box", "mkdir -p d/a e && touch d/a/f d/old e/old");
+  EXPECT (0, "snapshot", "box", "--name", "zero");
+  expect_line ("box", "rm -r d e && mkdir e && touch e/new");
+  EXPECT (0, "snapshot", "box", "--name", "one");
+  expect_line ("box", "mkdir -p d/a");
+  EXPECT (0, "snapshot", "box", "--name", "two");
+  EXPECT (0, "rollback", "box", "zero");
+  expect_line ("box", "[ -e d/a/f ] && [ -e e/old ]");
+  EXPECT (0, "rollback", "box", "one");
+  expect_line ("box", "[ ! -e d ] && [ \"$(ls -A e)\" = new ]");
+  EXPECT (0, "rollback", "box", "two");
+  expect_line ("box", "[ -d d/a ] && [ -z \"$(ls -A d/a)\" ] && [ \"$(ls -A d)\" = a ]");
+  EXPECT (0, "create", "--name", "other", "--snapshot", "two");
+  expect_line ("other", "[ -d d/a ] && [ -z \"$(ls -A d/a)\" ] && [ \"$(ls -A e)\" = new ]");
+  EXPECT (0, "rm", "--all", "--yes");
+  EXPECT (0, "snapshots", "rm", "zero", "one", "two");
+}
+
+static void
+test_names (void)
+{
+  EXPECT (0, "create", "--name", "box");
+  expect_line ("box", "echo a > a.txt && echo note > .wh.note && echo all > .wh..wh..opq && touch note kept");
+  EXPECT (0, "snapshot", "box", "--name", "one");
+  expect_line ("box", "rm a.txt && ln -s kept a.txt");
+  EXPECT (0, "snapshot", "box", "--name", "two");
+  EXPECT (0, "rollback", "box", "one");
+  expect_line ("box", "[ -f a.txt ] && [ ! -L a.txt ]");
+  EXPECT (0, "rollback", "box", "two");
+  expect_line ("box", "[ \"$(readlink a.txt)\" = kept ] && [ -e note ] && [ -e kept ]"
+                      " && [ \"$(cat .wh.note .wh..wh..opq)\" = \"$(printf 'note\\nall')\" ]");
+  EXPECT (0, "rm", "--all", "--yes");
+  EXPECT (0, "snapshots", "rm", "one", "two");
+}
+#endif
+
 int
 main (void)
 {
   static const struct berth_test tests[] = {
     { "a snapshot, back to it, and others that begin with it", test_there_and_back },
     { "what makes no sense is refused by status", test_refusals },
+    { "D-090 what was written just before is in the snapshot", test_just_written },
+#ifdef EXECUTES
+    { "D-090 what is being written is in it, and it says of which kind", test_while_written },
+    { "D-089 what is saved by itself is as complete as by hand", test_by_itself },
+    { "D-085 D-086 what was removed and made again stays as it was then", test_removed },
+    { "D-087 names like marks of removal are the user's own", test_names },
+#endif
     { NULL, NULL },
   };
 
