@@ -57,17 +57,12 @@ test_rm_statuses (void)
   CU_ASSERT_EQUAL (process_count_sandboxes (), 0);
 }
 
-/* Twenty seconds long, since so long it is asked again. */
+/* Twenty seconds of waiting, since so long it is asked again. */
 static void
 test_rm_unconfirmed (void)
 {
   AUTO_RESULT struct process_result result = { 0 };
 
-  if (getenv ("BERTH_TEST_LONG") == NULL)
-    {
-      berth_test_skip ("takes 20 s");
-      return;
-    }
   berth (&result, "create", "--name", "web");
   set_faults ("probe.probe=present");
   berth (&result, "rm", "web");
