@@ -228,6 +228,23 @@ write_many (const struct place *place, int number)
   berth_host_close (host);
 }
 
+/* Who finds the file moved up already moves nothing: each but the last is as large as was said. */
+static void
+check_sizes (const struct place *place)
+{
+  struct stat status;
+  int number = 1;
+
+  for (;; number++)
+    {
+      BERTH_AUTO_FREE char *path = berth_string_format ("%s/audit.jsonl.%d", place->state, number);
+      if (stat (path, &status) != 0)
+        break;
+      CU_ASSERT_TRUE (status.st_size >= 4096);
+    }
+  CU_ASSERT_TRUE (number > 2);
+}
+
 static void
 test_many (void)
 {
@@ -242,6 +259,7 @@ test_many (void)
   for (int i = 0; i < WRITERS; i++)
     CU_ASSERT_EQUAL (place_end (writers[i]), 0);
   CU_ASSERT_EQUAL (look (&place).count, WRITERS * RECORDS);
+  check_sizes (&place);
 }
 
 static bool
