@@ -1,6 +1,7 @@
 #include "sdk/base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "sdk/base/tests/runner.h"
@@ -42,6 +43,31 @@ test_format (void)
   CU_ASSERT_STRING_EQUAL (text, "1970-01-01T00:00:00.000Z");
 }
 
+/* Every day of six hundred years, leap ones and not. */
+static void
+test_dates (void)
+{
+  char text[BERTH_CLOCK_TEXT_SIZE], want[32];
+  struct tm parts;
+
+  for (int64_t day = -100000; day < 120000; day++)
+    {
+      time_t seconds = (time_t) (day * 86400 + 3661);
+      berth_clock_format_wall ((int64_t) seconds * 1000 + 7, text);
+      CU_ASSERT_PTR_NOT_NULL_FATAL (gmtime_r (&seconds, &parts));
+      strftime (want, sizeof want, "%Y-%m-%dT%H:%M:%S.007Z", &parts);
+      if (strcmp (text, want) != 0)
+        {
+          CU_ASSERT_STRING_EQUAL (text, want);
+          break;
+        }
+    }
+  berth_clock_format_wall (INT64_MAX, text);
+  CU_ASSERT_STRING_EQUAL (text, "292278994-08-17T07:12:55.807Z");
+  berth_clock_format_wall (INT64_MIN + 1, text);
+  CU_ASSERT_PTR_NOT_NULL (strchr (text, 'Z'));
+}
+
 int
 main (void)
 {
@@ -49,6 +75,7 @@ main (void)
     { "clocks", test_clocks },
     { "poll timeout", test_poll_timeout },
     { "format", test_format },
+    { "every date is that of the C library", test_dates },
     { NULL, NULL },
   };
 
