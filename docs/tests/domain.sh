@@ -15,12 +15,12 @@ expect_empty 'the page has rows and tests' "$(test -s "$place/tests" && test -s 
 expect_empty 'each row says something' "$(grep -v '[a-z]' "$place/shown" || true)"
 expect_empty 'each file that is named is there' "$(
   while read -r file; do
-    test -f "$top/$file" || echo "$file"
+    test -e "$top/$file" || echo "$file"
   done <"$place/files")"
 expect_empty 'each test that is named is in its file' "$(
   while read -r line; do
     name=${line%\" *} file=${line##*\" }
     file=$(printf '%s' "$file" | tr -d '`')
-    grep -qF "{ $name\"," "$top/$file" || echo "$file has no $name\""
+    grep -qF -e "{ $name\"," -e ".title = $name\"," "$top/$file" || echo "$file has no $name\""
   done <"$place/tests")"
 finish
