@@ -176,13 +176,46 @@ export_with_tar (struct bench *bench)
   return shell (bench, "tar -cf - -C out . | cat > /dev/null");
 }
 
+static int
+save_inside (struct bench *bench)
+{
+  struct berth_snapshot_options options = BERTH_SNAPSHOT_OPTIONS_INIT;
+
+  options.name = "kept";
+  options.max_bytes = MEMORY_BYTES;
+  return berth_sandbox_snapshot (bench->sandbox, &options, NULL, NULL, NULL);
+}
+
+/* With the making of the sandbox that it goes into. */
+static int
+restore_inside (struct bench *bench)
+{
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+
+  options.memory_bytes = MEMORY_BYTES;
+  options.snapshot = "kept";
+  return berth_sandbox_create (bench->host, &options, &bench->other, NULL);
+}
+
+static int
+save_with_zstd (struct bench *bench)
+{
+  return shell (bench, "tar -cf - -C out . | zstd -3 -q > packed");
+}
+
+static int
+restore_with_zstd (struct bench *bench)
+{
+  return shell (bench, "mkdir back && zstd -d -q < packed | tar -xf - -C back");
+}
+
 static void
 measure_tar (struct bench *bench, const char *name, bench_action *left, bench_action *right)
 {
   struct figure *figure = bench_add (bench, name);
 
   figure->left_name = "libberth";
-  figure->right_name = "tar";
+  figure->right_name = left == save_inside || left == restore_inside ? "tar and zstd -3" : "tar";
   if (bench_time (bench, left, &figure->left) != 0)
     figure->left_out = figure->left_name;
   else if (bench_time (bench, right, &figure->right) != 0)
@@ -191,19 +224,23 @@ measure_tar (struct bench *bench, const char *name, bench_action *left, bench_ac
 
 /* Once each: what is there must be made away between two rounds, and that takes as long. */
 static void
-measure_workspace (struct bench *bench, const char *tree, const char *import, const char *export)
+measure_workspace (struct bench *bench, const char *tree, const char *const names[4])
 {
   BERTH_AUTO_FREE char *pack = berth_string_format ("tar -cf tar %s && rm -rf %s", tree, tree);
   struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
 
   options.memory_bytes = MEMORY_BYTES;
-  if ((strcmp (tree, "many") == 0 ? make_many (bench) : shell (bench, "head -c 1G /dev/zero > one")) != 0
+  if ((strcmp (tree, "many") == 0 ? make_many (bench) : shell (bench, "head -c 806M /dev/urandom | base64 -w 0 | head -c 1G > one")) != 0
       || shell (bench, pack) != 0 || berth_sandbox_create (bench->host, &options, &bench->sandbox, NULL) != 0)
     return;
-  measure_tar (bench, import, import_inside, import_with_tar);
-  measure_tar (bench, export, export_inside, export_with_tar);
+  measure_tar (bench, names[0], import_inside, import_with_tar);
+  measure_tar (bench, names[1], export_inside, export_with_tar);
+  measure_tar (bench, names[2], save_inside, save_with_zstd);
+  measure_tar (bench, names[3], restore_inside, restore_with_zstd);
   berth_sandbox_cleanup (&bench->sandbox);
-  if (shell (bench, "rm -rf out tar") != 0)
+  if (bench->other != NULL)
+    berth_sandbox_cleanup (&bench->other);
+  if (berth_snapshot_remove (bench->host, "kept", NULL) != 0 || shell (bench, "rm -rf out tar packed back") != 0)
     perror ("rm");
 }
 
@@ -411,6 +448,9 @@ measure_memory (struct bench *bench)
 static void
 measure_data (struct bench *bench)
 {
+  static const char *const many[] = { "import 100 000 small files", "export 100 000 small files",
+                                      "snapshot of 100 000 small files", "restore 100 000 small files" };
+  static const char *const one[] = { "import 1 GiB", "export 1 GiB", "snapshot of 1 GiB", "restore 1 GiB" };
   struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
   struct berth_sandbox *kept = bench->sandbox;
 
@@ -420,8 +460,8 @@ measure_data (struct bench *bench)
       measure_file (bench, "write a file of 256 MiB", write_inside, write_plain);
       measure_file (bench, "read a file of 256 MiB", read_inside, read_plain);
       berth_sandbox_cleanup (&bench->sandbox);
-      measure_workspace (bench, "many", "import 100 000 small files", "export 100 000 small files");
-      measure_workspace (bench, "one", "import 1 GiB", "export 1 GiB");
+      measure_workspace (bench, "many", many);
+      measure_workspace (bench, "one", one);
     }
   bench->sandbox = kept;
 }
