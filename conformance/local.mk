@@ -32,8 +32,8 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe %D%/escape/prober
 %C%_escape_prober_LDFLAGS = -all-static
 
 # Races of 100 000 swaps, and the clauses that take longer than ten seconds.
-LONG_TESTS += %D%/tests/ns-long
-EXTRA_DIST += %D%/tests/ns-long
+LONG_TESTS += %D%/tests/ns-long.sh
+EXTRA_DIST += %D%/tests/ns-long.sh
 
 # What fuzzers give the agent, beginning with the archives of W04.
 TESTS += %D%/tests/fuzz.sh

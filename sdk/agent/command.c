@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sdk/agent/spawn.h"
+#include "sdk/base/cleanup.h"
 #include "sdk/base/string.h"
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -13,20 +14,57 @@ name_size (const char *pair)
   return strcspn (pair, "=");
 }
 
+/* An environment that grows, with a table of its names: a request may bring tens of thousands. */
+struct growing
+{
+  char **strings;
+  size_t count;
+  uint32_t *table; /* numbers of strings, from 1; 0: free */
+  size_t mask;     /* the table's size, a power of two and more than twice the strings, less 1 */
+};
+
+static size_t
+hash_name (const char *pair, size_t size)
+{
+  uint32_t hash = 2166136261u;
+
+  for (size_t i = 0; i < size; i++)
+    hash = (hash ^ (unsigned char) pair[i]) * 16777619u;
+  return hash;
+}
+
 /* A later value takes the place of an earlier one of the same name. */
 static void
-set_variable (char **environment, size_t *count, char *pair)
+set_variable (struct growing *environment, char *pair)
 {
   size_t size = name_size (pair);
+  size_t at = hash_name (pair, size) & environment->mask;
 
-  for (size_t i = 0; i < *count; i++)
-    if (environment[i][0] == pair[0] && strncmp (environment[i], pair, size + 1) == 0)
-      {
-        environment[i] = pair;
-        return;
-      }
-  environment[(*count)++] = pair;
-  environment[*count] = NULL;
+  for (; environment->table[at] != 0; at = (at + 1) & environment->mask)
+    {
+      char **earlier = &environment->strings[environment->table[at] - 1];
+      if (strncmp (*earlier, pair, size) == 0 && (*earlier)[size] == pair[size])
+        {
+          *earlier = pair;
+          return;
+        }
+    }
+  environment->strings[environment->count++] = pair;
+  environment->strings[environment->count] = NULL;
+  environment->table[at] = (uint32_t) environment->count;
+}
+
+static int
+make_growing (struct growing *environment, size_t room)
+{
+  size_t size = 16;
+
+  while (size < 2 * room)
+    size *= 2;
+  *environment = (struct growing) { .strings = calloc (room, sizeof *environment->strings),
+                                    .table = calloc (size, sizeof *environment->table),
+                                    .mask = size - 1 };
+  return environment->strings == NULL || environment->table == NULL ? -1 : 0;
 }
 
 static size_t
@@ -53,21 +91,24 @@ make_environment (const struct agent *agent, const struct request *request, stru
                   struct failure *failure)
 {
   static char path[] = "PATH=" DEFAULT_PATH, lang[] = "LANG=C.UTF-8";
-  size_t room = count_strings (&agent->environment) + request->environment_count + 6, count = 0;
+  size_t room = count_strings (&agent->environment) + request->environment_count + 6;
+  struct growing environment;
+  int made = make_growing (&environment, room);
+  BERTH_AUTO_FREE uint32_t *table = environment.table;
 
-  command->environment = calloc (room, sizeof *command->environment);
-  if (command->environment == NULL || make_own (command) < 0)
+  command->environment = environment.strings;
+  if (made < 0 || make_own (command) < 0)
     return agent_fail (failure, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the environment");
-  set_variable (command->environment, &count, path);
-  set_variable (command->environment, &count, lang);
+  set_variable (&environment, path);
+  set_variable (&environment, lang);
   for (size_t i = 0; command->own[i] != NULL; i++)
-    set_variable (command->environment, &count, command->own[i]);
+    set_variable (&environment, command->own[i]);
   for (size_t at = 0; at < agent->environment.size; at += strlen (agent->environment.data + at) + 1)
-    set_variable (command->environment, &count, agent->environment.data + at);
+    set_variable (&environment, agent->environment.data + at);
   for (size_t i = 0; i < request->environment_count; i++)
-    set_variable (command->environment, &count, request->environment[i]);
+    set_variable (&environment, request->environment[i]);
   command->path = DEFAULT_PATH;
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < environment.count; i++)
     if (berth_string_starts_with (command->environment[i], "PATH="))
       command->path = command->environment[i] + 5;
   return 0;

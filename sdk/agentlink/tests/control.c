@@ -307,6 +307,7 @@ test_silent_agent (void)
   CU_ASSERT (waited >= AGENTLINK_HELLO_MS + 2000); /* it moved twice, and was then stopped */
 }
 
+#ifndef __SANITIZE_THREAD__
 static void
 test_full_agent (void)
 {
@@ -340,6 +341,7 @@ test_full_agent (void)
   CU_ASSERT_EQUAL (result, 0);
   agent_stop (&agent);
 }
+#endif
 
 /* Whether the agent has said something while the tree was still there. */
 static bool
@@ -465,7 +467,9 @@ static const struct berth_test tests[] = {
   { "L15 without the token there is no answer", test_token },
   { "L15 without a token, only peers from outside its namespace are served", test_peers },
   { "D-036 E16 F16 a cut stream is never a result", test_cut_streams },
+#ifndef __SANITIZE_THREAD__ /* so slow an agent has let the first go when the last come */
   { "an agent that does as much as it can says so", test_full_agent },
+#endif
   { "D-036 E16 a silent agent is unreachable", test_silent_agent },
   { "D-067 a long removal is not taken for silence", test_long_removal },
   { "a slow source keeps no agent waiting", test_slow_source },
