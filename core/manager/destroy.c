@@ -6,6 +6,7 @@
 #include "core/manager/call.h"
 #include "core/manager/interrupted.h"
 #include "core/manager/inventory.h"
+#include "core/manager/rollback.h"
 #include "sdk/base/clock.h"
 
 #define LOCK_MS (60 * 1000)
@@ -207,7 +208,9 @@ berth_destroy_record_locked (struct berth_host *host, struct berth_instance *ins
       say (out, BERTH_OUTCOME_UNCONFIRMED, "its create was interrupted, and its backend may be making it still");
       return 0;
     }
-  if (record_destroying (host, record, error) != 0)
+  if ((record->state == BERTH_RECORD_REPLACING
+       && berth_rollback_find_lost_locked (host, instance, record, error) != 0)
+      || record_destroying (host, record, error) != 0)
     return -1;
   say (out, BERTH_OUTCOME_NOTHING_NAMED, "nothing had been made");
   if (berth_destroy_natives_locked (host, instance, record, budget, out, error) != 0)

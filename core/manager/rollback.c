@@ -24,21 +24,36 @@ add_native (struct berth_record *to, const struct berth_record_native *native, s
              : 0;
 }
 
-/* A replacement whose maker died before it was told the id. */
+/* Everything by that assignment id, or by labels.  Where there is neither way nobody will ever know. */
 static int
-find_lost (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
-           struct berth_record *out, struct berth_error *error)
+look (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
+      struct berth_inventory *out, struct berth_error *error)
+{
+  struct berth_error failed = { 0 };
+
+  if (berth_inventory_find (host, instance, record->assignment_id, BERTH_CONTROL_MS, out, &failed) == 0
+      || (failed.code == BERTH_E_CAPABILITY_NOT_SUPPORTED
+          && berth_inventory_read (host, instance, BERTH_CONTROL_MS, out, &failed) == 0))
+    return 0;
+  if (failed.code != BERTH_E_CAPABILITY_NOT_SUPPORTED)
+    return berth_error_set (error, failed.code, "%s", failed.message);
+  berth_host_logf (host, BERTH_LOG_WARNING,
+                   "sandbox %s: its rollback was interrupted, and its backend cannot say whether it made a replacement",
+                   record->id);
+  return 0;
+}
+
+int
+berth_rollback_find_lost_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                                 struct berth_error *error)
 {
   BERTH_AUTO_INVENTORY struct berth_inventory inventory = { 0 };
-  struct berth_error failed = { 0 };
 
   for (uint64_t i = 0; i < record->native_count; i++)
     if (record->assignment_id == NULL || strcmp (record->natives[i].assignment_id, record->assignment_id) == 0)
       return 0;
-  if (berth_inventory_find (host, instance, record->assignment_id, BERTH_CONTROL_MS, &inventory, &failed) != 0
-      && (failed.code != BERTH_E_CAPABILITY_NOT_SUPPORTED
-          || berth_inventory_read (host, instance, BERTH_CONTROL_MS, &inventory, &failed) != 0))
-    return berth_error_set (error, failed.code, "%s", failed.message);
+  if (look (host, instance, record, &inventory, error) != 0)
+    return -1;
   for (size_t i = 0; i < inventory.count; i++)
     {
       const struct berth_seen *seen = &inventory.items[i];
@@ -46,7 +61,8 @@ find_lost (struct berth_host *host, struct berth_instance *instance, const struc
       if (seen->ownership.claimant != BERTH_MINE || strcmp (seen->sandbox_id, record->id) != 0
           || seen->assignment_id == NULL || strcmp (seen->assignment_id, record->assignment_id) != 0)
         continue;
-      if (berth_store_add_native (host->store, record->id, &native, error) != 0 || add_native (out, &native, error) != 0)
+      if (berth_store_add_native (host->store, record->id, &native, error) != 0
+          || add_native (record, &native, error) != 0)
         return -1;
     }
   return 0;
@@ -71,8 +87,9 @@ berth_rollback_settle_locked (struct berth_host *host, struct berth_instance *in
   BERTH_AUTO_RECORD struct berth_record record = { 0 }, others = { 0 };
   struct berth_destruction outcome = { .outcome = BERTH_OUTCOME_CONFIRMED };
 
-  if (berth_store_load (host->store, id, 0, &record, error) != 0 || pick_others (&record, &others, error) != 0
-      || find_lost (host, instance, &record, &others, error) != 0
+  if (berth_store_load (host->store, id, 0, &record, error) != 0
+      || berth_rollback_find_lost_locked (host, instance, &record, error) != 0
+      || pick_others (&record, &others, error) != 0
       || berth_destroy_natives_locked (host, instance, &others, budget, &outcome, error) != 0)
     return -1;
   if (outcome.outcome != BERTH_OUTCOME_CONFIRMED)

@@ -9,4 +9,8 @@
 int berth_rollback_settle_locked (struct berth_host *host, struct berth_instance *instance, const char *id,
                                   struct berth_destroy_budget budget, struct berth_error *error);
 
+/* Adds to such a record the replacement whose maker died before it was told the id. */
+int berth_rollback_find_lost_locked (struct berth_host *host, struct berth_instance *instance,
+                                     struct berth_record *record, struct berth_error *error);
+
 #endif

@@ -599,6 +599,58 @@ test_held_while_replacing (void)
   CU_ASSERT_EQUAL (count_files (&place), 0);
 }
 
+/* Killed in a rollback that has made the replacement. */
+static void
+make_replacing (struct place *place, struct berth_sandbox *sandbox, const char *faults)
+{
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  struct told told = { 0 };
+
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  kill_at (place, faults, roll_back_once);
+  CU_ASSERT_EQUAL (berth_store_load (place->host->store, berth_sandbox_id (sandbox), 0, &record, NULL), 0);
+  CU_ASSERT_EQUAL (record.state, BERTH_RECORD_REPLACING);
+}
+
+static const char *const replacing_faults[] = { "lifecycle.create.4=kill", "lifecycle.create=mute lifecycle.create.4=kill",
+                                                "workspace.import_tar=kill", "lifecycle.destroy=kill" };
+
+static void
+test_destroy_replacing (void)
+{
+  for (size_t i = 0; i < sizeof replacing_faults / sizeof *replacing_faults; i++)
+    {
+      BOX;
+      make_replacing (&place, sandbox, replacing_faults[i]);
+      CU_ASSERT_EQUAL (berth_sandbox_destroy (sandbox, NULL, NULL), 0);
+      CU_ASSERT_EQUAL (place_records (&place), 0);
+      CU_ASSERT_EQUAL (place_sightings (&place), 0);
+    }
+}
+
+/* First it becomes one again, and that has an end. */
+static void
+test_end_while_replacing (void)
+{
+  for (size_t i = 0; i < sizeof replacing_faults / sizeof *replacing_faults; i++)
+    {
+      BOX;
+      BERTH_AUTO_RECORD struct berth_record record = { 0 };
+      make_replacing (&place, sandbox, replacing_faults[i]);
+      CU_ASSERT_EQUAL_FATAL (berth_store_load (place.host->store, berth_sandbox_id (sandbox), 0, &record, NULL), 0);
+      record.deadline_wall_ms = record.deadline_boot_ms = 1;
+      CU_ASSERT_EQUAL (berth_store_update (place.host->store, &record, NULL), 0);
+      for (int look = 0; look < 2; look++)
+        {
+          struct berth_sandbox *other = NULL;
+          CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &other, NULL), 0);
+          CU_ASSERT_EQUAL (berth_sandbox_destroy (other, NULL, NULL), 0);
+        }
+      CU_ASSERT_EQUAL (place_records (&place), 0);
+      CU_ASSERT_EQUAL (place_sightings (&place), 0);
+    }
+}
+
 /* What was made is ours, whatever the filling of it says. */
 static void
 test_import_conflicts (void)
@@ -677,6 +729,8 @@ main (void)
     { "a rollback that is killed leaves the old one or the new one", test_rollback_killed },
     { "no space for a snapshot is told, and leaves nothing", test_no_space },
     { "what a dead maker holds still is let go on after a rollback too", test_held_while_replacing },
+    { "what is being rolled back can be destroyed", test_destroy_replacing },
+    { "what is being rolled back has its end", test_end_while_replacing },
     { "a replacement that cannot be filled is taken back", test_import_conflicts },
     { "a fork that is killed leaves no snapshot", test_fork_killed },
     { NULL, NULL },
