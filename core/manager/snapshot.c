@@ -141,7 +141,7 @@ export_workspace (struct making *making, struct berth_instance *instance, const 
 
   if (!berth_still_is_possible (instance, sandbox))
     return export_once (making, 0, error);
-  int result = berth_still_hold (host, instance, sandbox, &making->record, error);
+  int result = berth_still_hold (host, instance, sandbox, &making->record, making->options.cancel, error);
   if (result == 0)
     result = export_once (making, BERTH_TAR_FROZEN, &failed);
   else

@@ -15,7 +15,7 @@ write_down (struct berth_host *host, struct berth_snapshot_record *snapshot, int
 
 int
 berth_still_hold (struct berth_host *host, struct berth_instance *instance, const struct berth_record *sandbox,
-                  struct berth_snapshot_record *snapshot, struct berth_error *error)
+                  struct berth_snapshot_record *snapshot, struct berth_cancel *cancel, struct berth_error *error)
 {
   struct berth_native native = berth_native_of (instance, berth_record_current (sandbox));
   struct berth_options options = { .struct_size = sizeof options };
@@ -23,7 +23,7 @@ berth_still_hold (struct berth_host *host, struct berth_instance *instance, cons
 
   if (write_down (host, snapshot, 1, error) != 0)
     return -1;
-  berth_call_begin (&call, instance, native.id, NULL, BERTH_CONTROL_MS);
+  berth_call_begin (&call, instance, native.id, cancel, BERTH_CONTROL_MS);
   return berth_call_end (&call, berth_call_backend (&call)->pause->pause (&call.host.call, berth_instance_state (instance),
                                                                           &native, &options),
                          error);

@@ -12,7 +12,7 @@
 bool berth_still_is_possible (struct berth_instance *instance, const struct berth_record *sandbox);
 /* The caller holds the locks of both. */
 int berth_still_hold (struct berth_host *host, struct berth_instance *instance, const struct berth_record *sandbox,
-                      struct berth_snapshot_record *snapshot, struct berth_error *error);
+                      struct berth_snapshot_record *snapshot, struct berth_cancel *cancel, struct berth_error *error);
 /* Does nothing when the snapshot holds nothing. */
 int berth_still_let_go (struct berth_host *host, struct berth_instance *instance, const struct berth_record *sandbox,
                         struct berth_snapshot_record *snapshot, struct berth_error *error);

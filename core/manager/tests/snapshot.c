@@ -1,6 +1,7 @@
 /* Snapshots, rollback and fork. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -599,6 +600,44 @@ test_held_while_replacing (void)
   CU_ASSERT_EQUAL (count_files (&place), 0);
 }
 
+/* In the middle of the data, and where the sandbox is held still. */
+static void
+test_cancelled (void)
+{
+  static const char *const saving[] = { "pause.pause=hang", "workspace.export_tar=hang" };
+  static const char *const restoring[] = { "lifecycle.create.4=hang", "workspace.import_tar=hang" };
+  BOX;
+  struct told told = { 0 };
+
+  put (sandbox, "note", "first");
+  CU_ASSERT_EQUAL_FATAL (save (sandbox, "one", &told, NULL), 0);
+  put (sandbox, "note", "second");
+  for (int i = 0; i < 4; i++)
+    {
+      struct berth_cancel *cancel = NULL;
+      struct berth_snapshot_options how = BERTH_SNAPSHOT_OPTIONS_INIT;
+      struct berth_rollback_options back = BERTH_ROLLBACK_OPTIONS_INIT;
+      struct berth_error error = { 0 };
+      pthread_t thread;
+      CU_ASSERT_EQUAL_FATAL (berth_cancel_new (&cancel, NULL), 0);
+      how.cancel = back.cancel = cancel;
+      place_faults (&place, i < 2 ? saving[i] : restoring[i - 2]);
+      CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, place_trigger_later, cancel), 0);
+      CU_ASSERT_EQUAL (i < 2 ? berth_sandbox_snapshot (sandbox, &how, NULL, NULL, &error)
+                             : berth_sandbox_rollback (sandbox, "one", &back, &error),
+                       -1);
+      CU_ASSERT_EQUAL (error.code, BERTH_E_CANCELLED);
+      pthread_join (thread, NULL);
+      berth_cancel_free (cancel);
+      place_faults (&place, "");
+      CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
+      CU_ASSERT_TRUE (has (sandbox, "note", "second"));
+      CU_ASSERT_EQUAL (count_files (&place), 1);
+      CU_ASSERT_EQUAL (count_snapshots (&place), 1);
+      CU_ASSERT_EQUAL (place_sightings (&place), 1);
+    }
+}
+
 /* Killed in a rollback that has made the replacement. */
 static void
 make_replacing (struct place *place, struct berth_sandbox *sandbox, const char *faults)
@@ -729,6 +768,7 @@ main (void)
     { "a rollback that is killed leaves the old one or the new one", test_rollback_killed },
     { "no space for a snapshot is told, and leaves nothing", test_no_space },
     { "what a dead maker holds still is let go on after a rollback too", test_held_while_replacing },
+    { "cancelled in the middle everything is as before", test_cancelled },
     { "what is being rolled back can be destroyed", test_destroy_replacing },
     { "what is being rolled back has its end", test_end_while_replacing },
     { "a replacement that cannot be filled is taken back", test_import_conflicts },
