@@ -266,8 +266,7 @@ ns_cgroup_name (const struct berth_state *state, const char *id, const char *whi
   return berth_string_format ("%s-%s%s", id, state->tag, which);
 }
 
-/* Root's parent stays once it is there, since making and removing it would cost each lone sandbox as much as
- * its own; but somebody may take it away between the two steps. */
+/* Whoever removes the last sandbox takes the parent away, perhaps between the two steps. */
 static int
 make_directory (int mount, const char *name, const struct ns_hierarchies *hierarchies, int index)
 {
@@ -429,9 +428,7 @@ remove_one (const char *mount, const char *name)
         }
       berth_clock_sleep_ms (tries == 0 ? 1 : REMOVE_PAUSE_MS);
     }
-  /* What an ordinary user has delegated is not Berth's to keep; this succeeds for the last sandbox there. */
-  if (ns_is_ordinary_user ())
-    rmdir (path);
+  rmdir (path); /* succeeds for the last sandbox there: nothing of ours stays */
   return 0;
 }
 
