@@ -34,10 +34,12 @@ take_found (void *context, const struct berth_found *told)
 {
   struct found *found = context;
 
+  bool right = (told->has & BERTH_FOUND_LABELS) != 0 && berth_string_equal (told->assignment_id, found->assignment_id);
+
   found->count++;
-  found->wrong += (told->has & BERTH_FOUND_LABELS) == 0
-                  || !berth_string_equal (told->assignment_id, found->assignment_id);
-  if (strlen (told->native_id) < sizeof found->box->native_id)
+  found->wrong += !right;
+  /* also of a backend that finds too much: the one that is meant is to be destroyed in the end */
+  if ((right || found->box->native_id[0] == '\0') && strlen (told->native_id) < sizeof found->box->native_id)
     strcpy (found->box->native_id, told->native_id);
   return 0;
 }
