@@ -1,8 +1,9 @@
 /* guard.c - gives a sandbox its network from outside, for as long as the sandbox lives.
  *
  * It starts pasta, which makes the sandbox's interface and turns what leaves by it into sockets of this
- * machine's, puts a filter in between, and waits for the sandbox's first process to end.  Both run in a pid namespace of which the guard is process 1, so that the kernel
- * ends pasta however the guard ends.  Both belong to the sandbox's user namespace, as an id that is
+ * machine's, puts a filter in between, and waits for the sandbox's first process to end.  Both run in
+ * a pid namespace of which the guard is process 1, so that the kernel ends pasta however the guard
+ * ends.  Both belong to the sandbox's user namespace, as an id that is
  * nobody's: of this machine they have the right to open sockets, and no other. */
 #include "sdk/agent/guard.h"
 
