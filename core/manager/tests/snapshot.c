@@ -596,6 +596,7 @@ test_held_while_replacing (void)
   CU_ASSERT_EQUAL (count_snapshots (&place), 0);
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &other, NULL), 0);
   CU_ASSERT_EQUAL (berth_sandbox_destroy (other, NULL, NULL), 0);
+  berth_sandbox_close (other);
   CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
   CU_ASSERT_EQUAL (count_files (&place), 0);
 }
