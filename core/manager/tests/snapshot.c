@@ -685,6 +685,7 @@ test_end_while_replacing (void)
           struct berth_sandbox *other = NULL;
           CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &other, NULL), 0);
           CU_ASSERT_EQUAL (berth_sandbox_destroy (other, NULL, NULL), 0);
+          berth_sandbox_close (other);
         }
       CU_ASSERT_EQUAL (place_records (&place), 0);
       CU_ASSERT_EQUAL (place_sightings (&place), 0);
