@@ -54,6 +54,12 @@ set_variable (struct growing *environment, char *pair)
   environment->table[at] = (uint32_t) environment->count;
 }
 
+static void
+end_growing (struct growing *environment)
+{
+  free (environment->table);
+}
+
 static int
 make_growing (struct growing *environment, size_t room)
 {
@@ -92,9 +98,8 @@ make_environment (const struct agent *agent, const struct request *request, stru
 {
   static char path[] = "PATH=" DEFAULT_PATH, lang[] = "LANG=C.UTF-8";
   size_t room = count_strings (&agent->environment) + request->environment_count + 6;
-  struct growing environment;
+  BERTH_CLEANUP (end_growing) struct growing environment;
   int made = make_growing (&environment, room);
-  BERTH_AUTO_FREE uint32_t *table = environment.table;
 
   command->environment = environment.strings;
   if (made < 0 || make_own (command) < 0)
