@@ -179,7 +179,8 @@ crowd (const char *backend)
     CU_ASSERT_EQUAL (place_end (pids[i]), 0);
   place_open (&place);
   CU_ASSERT_TRUE (place_records (&place) <= NAMES);
-  CU_ASSERT_EQUAL (place_records (&place), place_sightings (&place));
+  /* one that has come to its end by itself is on record until somebody looks */
+  CU_ASSERT_TRUE (place_sightings (&place) <= place_records (&place));
   berth_sandbox_list (place.host, NULL, destroy_listed, place.host, NULL);
   CU_ASSERT_TRUE (reap (place.host));
   CU_ASSERT_EQUAL (place_records (&place), 0);
