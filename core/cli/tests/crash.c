@@ -354,7 +354,7 @@ count_snapshots (void)
 static void
 remove_whole (const struct history *history, const char *after)
 {
-  AUTO_RESULT struct process_result listed = { 0 }, removed = { 0 };
+  AUTO_RESULT struct process_result listed = { 0 };
 
   berth (&listed, "ls", "-q");
   for (char *line = strtok ((char *) berth_buffer_string (&listed.out), "\n"); line != NULL; line = strtok (NULL, "\n"))

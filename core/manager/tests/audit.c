@@ -115,7 +115,7 @@ static void
 test_secrets (void)
 {
   const struct berth_pair secret = { "TOKEN", SECRET_VALUE, BERTH_PAIR_SECRET, 0 };
-  const char *const arguments[] = { "echo", SECRET_VALUE, "a" SECRET_VALUE "b", "x=" SECRET_BASE64 };
+  const char *const arguments[] = { "echo", SECRET_VALUE, ("a" SECRET_VALUE "b"), ("x=" SECRET_BASE64) };
   PLACE place;
   BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
