@@ -6,6 +6,7 @@
 #include "core/cli/signals.h"
 #include "core/cli/text.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/string.h"
 
 struct showing
 {
@@ -107,6 +108,19 @@ open_all (struct cli *cli, struct berth_event_options *options)
 }
 
 /* A sandbox that is gone is known by its whole id only. */
+static int
+find_sandbox (struct cli *cli, const char *word, struct berth_sandbox **sandbox, const char **id)
+{
+  struct berth_error error;
+
+  *id = word;
+  if (berth_sandbox_open (cli->host, word, sandbox, &error) == 0)
+    *id = berth_sandbox_id (*sandbox);
+  else if (error.code != BERTH_E_SANDBOX_NOT_FOUND || !berth_string_starts_with (word, "sb-"))
+    return cli_report (cli, &error);
+  return 0;
+}
+
 int
 cli_events (struct cli *cli)
 {
@@ -119,9 +133,9 @@ cli_events (struct cli *cli)
   if (status != 0)
     return status;
   if (cli->line.word_count > 0)
-    options.sandbox = berth_sandbox_open (cli->host, cli->line.words[0], &sandbox, NULL) == 0
-                          ? berth_sandbox_id (sandbox)
-                          : cli->line.words[0];
+    status = find_sandbox (cli, cli->line.words[0], &sandbox, &options.sandbox);
+  if (status != 0)
+    return status;
   if (berth_event_list (cli->host, &options, show, &showing, &error) != 0)
     return error.code == BERTH_E_CANCELLED ? 0 : cli_report (cli, &error);
   return showing.status;

@@ -13,8 +13,9 @@ cli_progress_wanted (const struct cli *cli)
 }
 
 void
-cli_progress_show (struct cli *cli, const char *phase, uint64_t done, uint64_t total)
+cli_progress_show (void *context, const char *phase, uint64_t done, uint64_t total)
 {
+  struct cli *cli = context;
   BERTH_AUTO_BUFFER struct berth_buffer line = { 0 };
 
   berth_buffer_append_string (&line, wipe);

@@ -6,8 +6,8 @@
 
 /* Whether standard error is a terminal and nobody asked for silence. */
 bool cli_progress_wanted (const struct cli *cli);
-/* TOTAL 0: not known. */
-void cli_progress_show (struct cli *cli, const char *phase, uint64_t done, uint64_t total);
+/* For the `progress` member of options whose context is the struct cli.  TOTAL 0: not known. */
+void cli_progress_show (void *cli, const char *phase, uint64_t done, uint64_t total);
 /* Takes what was shown from the terminal. */
 void cli_progress_wipe (const struct cli *cli);
 

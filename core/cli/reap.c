@@ -27,8 +27,10 @@ reason_name (uint32_t reason)
       return "create_interrupted";
     case BERTH_REAP_DESTROY_INTERRUPTED:
       return "destroy_interrupted";
-    default:
+    case BERTH_REAP_OWNER_DIED:
       return "owner_died";
+    default:
+      return "unknown";
     }
 }
 
@@ -115,7 +117,11 @@ cli_reap (struct cli *cli)
   options.labels = cli->line.labels.items;
   options.label_count = cli->line.labels.count;
   begin (&reaping);
-  status = berth_reap (cli->host, &options, visit, &reaping, &error) < 0 ? cli_report (cli, &error) : print (&reaping);
+  /* what was done before a failure is told all the same */
+  bool failed = berth_reap (cli->host, &options, visit, &reaping, &error) < 0;
+  status = print (&reaping);
+  if (failed)
+    status = cli_report (cli, &error);
   berth_json_free (reaping.array);
   berth_buffer_free (&reaping.table.cells);
   return status != 0 ? status : reaping.status;

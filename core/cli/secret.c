@@ -82,7 +82,10 @@ add (struct cli *cli, const struct berth_pair *secret, struct berth_buffer *valu
   pair.value = pair.name != NULL ? berth_buffer_steal (value) : NULL;
   if (pair.value != NULL && cli_pairs_push (&cli->line.environment, &pair) == 0)
     return 0;
+  if (pair.value != NULL)
+    explicit_bzero ((char *) pair.value, strlen (pair.value));
   free ((char *) pair.value);
+  free ((char *) pair.name);
   return cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for a secret");
 }
 

@@ -10,12 +10,6 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/string.h"
 
-static void
-show_progress (void *context, const char *phase, uint64_t done, uint64_t total)
-{
-  cli_progress_show (context, phase, done, total);
-}
-
 /* Opens what a command that takes a while works on. */
 static int
 begin (struct cli *cli, struct berth_sandbox **sandbox)
@@ -88,7 +82,7 @@ cli_snapshot (struct cli *cli)
   options.name = cli_text (&cli->line, CLI_NAME);
   options.max_bytes = cli_number (&cli->line, CLI_MAX_BYTES, BERTH_UNSET);
   options.cancel = cli->cancel;
-  options.progress = cli_progress_wanted (cli) ? show_progress : NULL;
+  options.progress = cli_progress_wanted (cli) ? cli_progress_show : NULL;
   options.progress_context = cli;
   if (berth_sandbox_snapshot (sandbox, &options, print_made, &made, &error) != 0)
     return cli_report (cli, &error);
@@ -224,7 +218,7 @@ cli_rollback (struct cli *cli)
   if (status != 0)
     return status;
   options.cancel = cli->cancel;
-  options.progress = cli_progress_wanted (cli) ? show_progress : NULL;
+  options.progress = cli_progress_wanted (cli) ? cli_progress_show : NULL;
   options.progress_context = cli;
   if (berth_sandbox_rollback (sandbox, cli->line.words[1], &options, &error) != 0)
     return cli_report (cli, &error);
@@ -280,7 +274,7 @@ cli_fork (struct cli *cli)
   options.count = (uint32_t) cli_number (&cli->line, CLI_COUNT, 1);
   options.snapshot = cli_text (&cli->line, CLI_SNAPSHOT);
   options.cancel = cli->cancel;
-  options.progress = cli_progress_wanted (cli) ? show_progress : NULL;
+  options.progress = cli_progress_wanted (cli) ? cli_progress_show : NULL;
   options.progress_context = cli;
   forked.array = cli->json ? berth_json_new_array () : NULL;
   if (berth_sandbox_fork (sandbox, &options, note_child, &forked, &error) != 0)

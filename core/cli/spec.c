@@ -12,14 +12,6 @@
 
 #define ENVIRONMENT_FILE_MOST ((size_t) 1 << 20)
 
-/* ---- progress ---- */
-
-static void
-show_progress (void *context, const char *phase, uint64_t done, uint64_t total)
-{
-  cli_progress_show (context, phase, done, total);
-}
-
 /* ---- environment ---- */
 
 static int
@@ -121,7 +113,7 @@ cli_spec_read (struct cli *cli, struct cli_spec *spec)
   create->cancel = cli->cancel;
   if (cli_progress_wanted (cli))
     {
-      create->progress = show_progress;
+      create->progress = cli_progress_show;
       create->progress_context = cli;
     }
   return 0;

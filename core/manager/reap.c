@@ -176,6 +176,7 @@ reap_seen (const struct reaping *reaping, struct berth_instance *instance, const
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
   struct berth_destruction outcome = { 0 };
+  struct berth_error why = { 0 };
   int taken = berth_lock_try (host, seen->sandbox_id, &lock, error);
 
   if (taken <= 0)
@@ -187,8 +188,8 @@ reap_seen (const struct reaping *reaping, struct berth_instance *instance, const
   if (!is_wanted (reaping, &record))
     return 0;
   if (reaping->options.kill != 0
-      && destroy_locked (host, instance, &record, BERTH_REAP_ORPHANED, &outcome, error) != 0)
-    return -1;
+      && destroy_locked (host, instance, &record, BERTH_REAP_ORPHANED, &outcome, &why) != 0)
+    failed (&outcome, &why);
   return tell (reaping, BERTH_REAP_ORPHANED, &record, &outcome);
 }
 
