@@ -4,7 +4,7 @@
  * The second writes the hostile archives of W04 into a directory.
  *
  * Runs the clauses of the contract against a backend and prints a line each: with --long, or with
- * BERTH_TEST_LONG set, those of more than ten seconds too, with --quick none of more than two; one that is named always.  This process
+ * BERTH_TEST_LONG=1, those of more than ten seconds too, with --quick none of more than two; one that is named always.  This process
  * never loads the backend: each clause is a child with directories of its own. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -322,7 +322,7 @@ main (int count, char **arguments)
   int first = 1;
   int status;
 
-  program.left_out = getenv ("BERTH_TEST_LONG") != NULL ? 0 : SUITE_LONG;
+  program.left_out = berth_test_is_long () ? 0 : SUITE_LONG;
   if (realpath ("/proc/self/exe", program.setup.self) == NULL)
     return usage ();
   if (count > 2 && strcmp (arguments[1], "--role") == 0)

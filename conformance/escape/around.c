@@ -15,6 +15,7 @@
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
+#include "sdk/base/tests/runner.h"
 
 #define PROGRAM_MAX ((size_t) 16 << 20)
 #define NOBODY 65534
@@ -184,7 +185,7 @@ void
 escape_program (struct suite_context *suite)
 {
   struct suite_box *box = escape_box (suite);
-  int execs = getenv ("BERTH_TEST_LONG") != NULL ? EXECS_LONG : EXECS;
+  int execs = berth_test_is_long () ? EXECS_LONG : EXECS;
   BERTH_AUTO_FREE char *script = berth_string_format ("/workspace/prober grab %d", execs * 30);
   const char *agent = suite->agent_path != NULL ? suite->agent_path : getenv ("BERTH_AGENT");
   int64_t before = sum_file (agent);

@@ -18,6 +18,7 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
+#include "sdk/base/tests/runner.h"
 
 #define CONTROL_MS 20000
 #define DIRECTORY SUITE_WORKSPACE "/r/d"
@@ -329,7 +330,7 @@ static void *
 run_swapper (void *context)
 {
   struct suite_job *job = context;
-  bool is_long = getenv ("BERTH_TEST_LONG") != NULL;
+  bool is_long = berth_test_is_long ();
 
   suite_argv (job->box, &job->ran,
               (const char *const[]) { SUITE_TOOL, "swap", DIRECTORY, SUITE_WORKSPACE "/r/l", is_long ? "3000" : "500",
@@ -371,7 +372,7 @@ run_race (struct suite_box *box, const struct race *race, const char *host_folde
   SUITE_CHECK (suite, !saw, "%s: saw what is the host's", race->name);
   suite_sh (box, &after, 0, look);
   SUITE_CHECK_PRINTED (suite, &after, berth_buffer_string (&before.out), race->name);
-  if (getenv ("BERTH_TEST_LONG") != NULL)
+  if (berth_test_is_long ())
     suite_warn (suite, "%s: %.20s swaps, %u done, %u refused", race->name, berth_buffer_string (&job.ran.out), done, refused);
   suite_ran_free (&job.ran);
 }

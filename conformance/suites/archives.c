@@ -10,6 +10,7 @@
 #include "conformance/suites/workspace.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
+#include "sdk/base/tests/runner.h"
 
 #define MIB (UINT64_C (1) << 20)
 #define ENTRIES_MAX 4
@@ -183,7 +184,7 @@ suite_d076 (struct suite_context *suite)
       = "until [ -e stop ]; do head -c 200000 /dev/zero >> grows; [ $(stat -c %s grows) -lt 3000000 ] || : > grows; "
         ": > cut; head -c 300000 /dev/zero > cut; rm -f comes; echo x > comes; mv one two; mv two one; done";
   struct suite_box *box = suite_box_make (suite);
-  int rounds = getenv ("BERTH_TEST_LONG") != NULL ? 100 : 30;
+  int rounds = berth_test_is_long () ? 100 : 30;
   struct berth_tar_report report = { 0 };
   unsigned int changed = 0;
   struct suite_job job = { 0 };

@@ -16,14 +16,6 @@
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
-static bool
-is_long (void)
-{
-  const char *text = getenv ("BERTH_TEST_LONG");
-
-  return text != NULL && strcmp (text, "1") == 0;
-}
-
 /* ---- what is there ---- */
 
 static unsigned int
@@ -150,7 +142,7 @@ test_create (void)
   set_quota ();
   for (size_t i = 0; i < sizeof create_points / sizeof *create_points; i++)
     for (int how = 0; how < 4; how++)
-      if ((is_long () || (int) (i % 4) == how) && can_be_found (create_points[i], (how & 2) != 0))
+      if ((berth_test_is_long () || (int) (i % 4) == how) && can_be_found (create_points[i], (how & 2) != 0))
         kill_create (create_points[i], (how & 1) != 0, (how & 2) != 0);
 }
 
@@ -167,7 +159,7 @@ test_create_reaped (void)
       bool mute = can_be_found (create_points[i], true);
       BERTH_AUTO_FREE char *faults
           = berth_string_format ("%s%s=kill", mute ? "lifecycle.create=mute " : "", create_points[i]);
-      if (!is_long () && i % 3 != 0)
+      if (!berth_test_is_long () && i % 3 != 0)
         continue;
       expect_killed (faults, arguments);
       berth (&result, "reap", "--kill", "-q");
@@ -191,7 +183,7 @@ test_destroy (void)
         BERTH_AUTO_FREE char *faults = berth_string_format ("%s=kill", points[i]);
         AUTO_RESULT struct process_result result = { 0 };
         char id[64];
-        if (!is_long () && (int) (i % 3) != how)
+        if (!berth_test_is_long () && (int) (i % 3) != how)
           continue;
         expect_create ("nothing", NULL, id);
         expect_killed (faults, arguments);
@@ -235,7 +227,7 @@ some_time (void)
 static void
 test_create_anywhere (void)
 {
-  int rounds = is_long () ? 120 : 5;
+  int rounds = berth_test_is_long () ? 120 : 5;
 
   set_quota ();
   for (int i = 0; i < rounds; i++)
@@ -259,7 +251,7 @@ static void
 test_destroy_anywhere (void)
 {
   static const char *const arguments[] = { "rm", "web", NULL };
-  int rounds = is_long () ? 100 : 4;
+  int rounds = berth_test_is_long () ? 100 : 4;
 
   set_quota ();
   for (int i = 0; i < rounds; i++)
@@ -283,7 +275,7 @@ test_life_anywhere (void)
 {
   static const char *const verbs[] = { "pause", "resume", "stop", "start", "renew" };
   AUTO_RESULT struct process_result result = { 0 };
-  int rounds = is_long () ? 100 : 5;
+  int rounds = berth_test_is_long () ? 100 : 5;
   char id[64];
 
   set_quota ();
@@ -444,7 +436,7 @@ kill_history_at (const struct history *history, int verb, const char *const *poi
 {
   for (; *points != NULL; points++)
     for (int again = 0; again < 2; again++)
-      if (can_be_found (*points, mute) && (is_long () || (*turn)++ % 7 == 0))
+      if (can_be_found (*points, mute) && (berth_test_is_long () || (*turn)++ % 7 == 0))
         kill_history (history, verb, *points, mute, again != 0);
 }
 
@@ -475,7 +467,7 @@ test_history (void)
 static void
 test_history_anywhere (void)
 {
-  int rounds = is_long () ? 120 : 6;
+  int rounds = berth_test_is_long () ? 120 : 6;
   struct history history;
 
   history_begin (&history);

@@ -18,9 +18,7 @@
 static int64_t
 duration_ms (void)
 {
-  const char *text = getenv ("BERTH_TEST_LONG");
-
-  return text != NULL && strcmp (text, "1") == 0 ? 60 * 1000 : 2000;
+  return berth_test_is_long () ? 60 * 1000 : 2000;
 }
 
 /* What may come of it that others do the same. */

@@ -313,7 +313,7 @@ test_race (void)
   PLACE place;
   /* too late, about at once, and in time */
   static const int64_t offsets[] = { 0, 1, 2, 3, 2000 };
-  int rounds = getenv ("BERTH_TEST_LONG") != NULL ? 3000 : 30, renewed = 0, wrong = 0;
+  int rounds = berth_test_is_long () ? 3000 : 30, renewed = 0, wrong = 0;
 
   place_make (&place, "fake");
   place_open (&place);

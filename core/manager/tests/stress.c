@@ -26,9 +26,7 @@
 static int
 count_of (int sample, int all)
 {
-  const char *text = getenv ("BERTH_TEST_LONG");
-
-  return text != NULL && strcmp (text, "1") == 0 ? all : sample;
+  return berth_test_is_long () ? all : sample;
 }
 
 static bool

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,14 @@ berth_test_skip (const char *reason)
 {
   is_skipped = true;
   snprintf (skip_reason, sizeof skip_reason, "%s", reason);
+}
+
+bool
+berth_test_is_long (void)
+{
+  const char *text = getenv ("BERTH_TEST_LONG");
+
+  return text != NULL && strcmp (text, "1") == 0;
 }
 
 static void

@@ -2,6 +2,8 @@
 #ifndef BERTH_TEST_RUNNER_H
 #define BERTH_TEST_RUNNER_H
 
+#include <stdbool.h>
+
 #include <CUnit/CUnit.h>
 
 struct berth_test
@@ -22,5 +24,8 @@ int berth_test_run (const char *suite, const struct berth_test *tests, const cha
 
 /* Says that the running test cannot be made here.  The test itself returns after that. */
 void berth_test_skip (const char *reason);
+
+/* BERTH_TEST_LONG=1: whether there is time for all of it, not for a sample only. */
+bool berth_test_is_long (void);
 
 #endif
