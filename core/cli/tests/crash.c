@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "core/cli/tests/process.h"
@@ -88,25 +87,16 @@ expect_gone (const char *after, const char *id)
 /* ---- at each step ---- */
 
 static void
-set_faults (const char *faults)
-{
-  mkdir (process_path ("state"), 0700);
-  mkdir (process_path ("state/backends"), 0700);
-  mkdir (process_path ("state/backends/fake"), 0700);
-  CU_ASSERT_EQUAL (process_write_file ("state/backends/fake/faults", faults), 0);
-}
-
-static void
 expect_killed (const char *faults, const char *const *arguments)
 {
   AUTO_RESULT struct process_result result = { 0 };
 
-  set_faults (faults);
+  process_faults (faults);
   process_run (&result, NULL, arguments);
   if (result.signal != SIGKILL)
     fprintf (stderr, "     %s: not killed, status %d\n", faults, result.status);
   CU_ASSERT_EQUAL (result.signal, SIGKILL);
-  set_faults ("");
+  process_faults ("");
 }
 
 static const char *const create_points[]

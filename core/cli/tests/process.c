@@ -46,6 +46,13 @@ process_write_file (const char *name, const char *content)
   return berth_fs_replace (AT_FDCWD, process_path (name), content, strlen (content), 0644);
 }
 
+void
+process_faults (const char *faults)
+{
+  CU_ASSERT_EQUAL (berth_fs_make_directories (AT_FDCWD, process_path ("state/backends/fake"), 0700), 0);
+  CU_ASSERT_EQUAL (process_write_file ("state/backends/fake/faults", faults), 0);
+}
+
 /* The program itself where libtool has put a script in front of it. */
 static int
 find_program (void)

@@ -20,6 +20,8 @@ const char *process_path (const char *name);
 const char *process_program (void);
 /* Writes a file there. */
 int process_write_file (const char *name, const char *content);
+/* What the fake backend does wrong from now on, "" for nothing; see plugins/fake/faults.c. */
+void process_faults (const char *faults);
 
 /* A program that runs. */
 struct process

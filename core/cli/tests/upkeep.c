@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/cli/tests/process.h"
@@ -23,15 +22,6 @@ text_of (const struct berth_json *object, const char *key)
 }
 
 #ifndef EXECUTES
-static void
-set_faults (const char *faults)
-{
-  mkdir (process_path ("state"), 0700);
-  mkdir (process_path ("state/backends"), 0700);
-  mkdir (process_path ("state/backends/fake"), 0700);
-  CU_ASSERT_EQUAL (process_write_file ("state/backends/fake/faults", faults), 0);
-}
-
 /* Each outcome has its status, the worst of several is told, and the record stays where it has to. */
 static void
 test_rm_statuses (void)
@@ -40,7 +30,7 @@ test_rm_statuses (void)
   BERTH_AUTO_JSON struct berth_json *list = NULL;
 
   berth (&result, "create", "--name", "web");
-  set_faults ("lifecycle.destroy=refuse");
+  process_faults ("lifecycle.destroy=refuse");
   berth (&result, "rm", "web");
   EXPECT_STATUS (result, 4);
   EXPECT_IN (result.err, "refused");
@@ -50,7 +40,7 @@ test_rm_statuses (void)
   list = process_json (&result.out);
   CU_ASSERT_STRING_EQUAL (text_of (berth_json_at (list, 0), "outcome"), "refused");
   CU_ASSERT_STRING_EQUAL (text_of (berth_json_at (list, 1), "error"), "SANDBOX_NOT_FOUND");
-  set_faults ("");
+  process_faults ("");
   berth (&result, "rm", "web", "nobody");
   EXPECT_STATUS (result, 1);
   EXPECT_IN (result.out, " confirmed\n");
@@ -64,12 +54,12 @@ test_rm_unconfirmed (void)
   AUTO_RESULT struct process_result result = { 0 };
 
   berth (&result, "create", "--name", "web");
-  set_faults ("probe.probe=present");
+  process_faults ("probe.probe=present");
   berth (&result, "rm", "web");
   EXPECT_STATUS (result, 3);
   EXPECT_IN (result.err, "unconfirmed");
   CU_ASSERT_EQUAL (process_count_sandboxes (), 1);
-  set_faults ("");
+  process_faults ("");
   berth (&result, "rm", "web");
   EXPECT_STATUS (result, 0);
 }
@@ -95,12 +85,12 @@ test_reap (void)
   EXPECT_STATUS (result, 0);
   EXPECT_IN (result.out, "confirmed");
   berth (&result, "create", "--name", "web");
-  set_faults ("lifecycle.destroy=refuse");
+  process_faults ("lifecycle.destroy=refuse");
   berth (&result, "rm", "web");
   berth (&result, "reap", "--kill");
   EXPECT_STATUS (result, 4);
   EXPECT_IN (result.out, "refused");
-  set_faults ("");
+  process_faults ("");
   berth (&result, "reap", "--kill");
   EXPECT_STATUS (result, 0);
   EXPECT_IN (result.out, "destroy_interrupted");

@@ -255,9 +255,9 @@ test_many (void)
   place.config = "[audit]\nsize = 4K\nkeep = 1000\n";
   place_open (&place);
   for (int i = 0; i < WRITERS; i++)
-    writers[i] = place_start (write_many, &place, i);
+    writers[i] = berth_test_start (write_many, &place, i);
   for (int i = 0; i < WRITERS; i++)
-    CU_ASSERT_EQUAL (place_end (writers[i]), 0);
+    CU_ASSERT_EQUAL (berth_test_end (writers[i]), 0);
   CU_ASSERT_EQUAL (look (&place).count, WRITERS * RECORDS);
   check_sizes (&place);
 }

@@ -103,13 +103,13 @@ test_living_creator (void)
 
   place_make (&place, "fake");
   place_faults (&place, "lifecycle.create.4=slow:600");
-  pid_t pid = place_start (create_once, &place, 0);
+  pid_t pid = berth_test_start (create_once, &place, 0);
   place_open (&place);
   for (int i = 0; i < 500 && place_records (&place) == 0; i++)
     berth_clock_sleep_ms (10);
   berth_sweep (place.host);
   CU_ASSERT_EQUAL (place_records (&place), 1);
-  CU_ASSERT_EQUAL (place_end (pid), 0);
+  CU_ASSERT_EQUAL (berth_test_end (pid), 0);
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, "sb-", &sandbox, NULL), 0);
   CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
   berth_sandbox_cleanup (&sandbox);

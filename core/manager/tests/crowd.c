@@ -172,9 +172,9 @@ crowd (const char *backend)
 
   place_make (&place, backend);
   for (int i = 0; i < PROCESSES; i++)
-    pids[i] = place_start (keep_busy, &place, i);
+    pids[i] = berth_test_start (keep_busy, &place, i);
   for (int i = 0; i < PROCESSES; i++)
-    CU_ASSERT_EQUAL (place_end (pids[i]), 0);
+    CU_ASSERT_EQUAL (berth_test_end (pids[i]), 0);
   place_open (&place);
   CU_ASSERT_TRUE (place_records (&place) <= NAMES);
   /* one that has come to its end by itself is on record until somebody looks */

@@ -176,9 +176,9 @@ many_processes (const char *backend)
     return;
   place_make (&place, backend);
   for (int i = 0; i < PROCESSES; i++)
-    pids[i] = place_start (live, &place, i);
+    pids[i] = berth_test_start (live, &place, i);
   for (int i = 0; i < PROCESSES; i++)
-    CU_ASSERT_EQUAL (place_end (pids[i]), 0);
+    CU_ASSERT_EQUAL (berth_test_end (pids[i]), 0);
   place_check_swept (&place);
 }
 
@@ -249,12 +249,12 @@ owner_dies (const char *backend)
     return;
   place_make (&place, backend);
   place_open (&place);
-  pid_t pid = place_start (own_and_wait, &place, 0);
+  pid_t pid = berth_test_start (own_and_wait, &place, 0);
   wait_for_record (&place, BERTH_RECORD_RUNNING);
   berth_sweep (place.host);
   CU_ASSERT_EQUAL (place_records (&place), 1);
   kill (pid, SIGKILL);
-  place_end (pid);
+  berth_test_end (pid);
   check_ends (&place);
   berth_host_close (BERTH_STEAL_POINTER (place.host));
   place_check_swept (&place);
@@ -289,10 +289,10 @@ die_anywhere (const char *backend)
   place_make (&place, backend);
   for (int round = 0; round < 20; round++)
     {
-      pid_t pid = place_start (live_for_ever, &place, 0);
+      pid_t pid = berth_test_start (live_for_ever, &place, 0);
       berth_clock_sleep_ms (10 + rand_r (&seed) % 30);
       kill (pid, SIGKILL);
-      CU_ASSERT_TRUE (WIFSIGNALED (place_end (pid)));
+      CU_ASSERT_TRUE (WIFSIGNALED (berth_test_end (pid)));
       place_open (&place);
       berth_sweep (place.host);
       CU_ASSERT_TRUE (place_records (&place) <= 1);

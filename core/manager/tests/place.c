@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/manager/info.h"
@@ -187,32 +186,8 @@ error_is (const struct berth_error *error, uint32_t code, const char *part)
   return false;
 }
 
-pid_t
-place_start (void (*work) (const struct place *place, int number), const struct place *place, int number)
-{
-  pid_t pid = fork ();
-
-  CU_ASSERT_NOT_EQUAL_FATAL (pid, -1);
-  if (pid == 0)
-    {
-      work (place, number);
-      _exit (0);
-    }
-  return pid;
-}
-
-int
-place_end (pid_t pid)
-{
-  int status = -1;
-
-  while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
-    continue;
-  return status;
-}
-
 int
 place_child (void (*work) (const struct place *place, int number), const struct place *place, int number)
 {
-  return place_end (place_start (work, place, number));
+  return berth_test_end (berth_test_start (work, place, number));
 }

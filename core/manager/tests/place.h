@@ -60,7 +60,5 @@ bool error_is (const struct berth_error *error, uint32_t code, const char *part)
 
 /* WORK in a child process: its wait status. */
 int place_child (void (*work) (const struct place *place, int number), const struct place *place, int number);
-pid_t place_start (void (*work) (const struct place *place, int number), const struct place *place, int number);
-int place_end (pid_t pid);
 
 #endif

@@ -22,10 +22,10 @@ run_all (void (*work) (const struct place *place, int number), const struct plac
   int good = 0;
 
   for (int i = 0; i < PROCESSES; i++)
-    pids[i] = place_start (work, place, i);
+    pids[i] = berth_test_start (work, place, i);
   for (int i = 0; i < PROCESSES; i++)
     {
-      statuses[i] = place_end (pids[i]);
+      statuses[i] = berth_test_end (pids[i]);
       good += statuses[i] == 0;
     }
   return good;

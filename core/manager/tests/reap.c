@@ -209,14 +209,14 @@ test_being_created (void)
   place_make (&place, "fake");
   place_faults (&place, "lifecycle.create=mute lifecycle.create.2=slow:100 lifecycle.create.4=slow:100"
                         " lifecycle.create.6=slow:100");
-  pid_t pid = place_start (create_slowly, &place, 0);
+  pid_t pid = berth_test_start (create_slowly, &place, 0);
   place_open (&place);
   for (int i = 0; i < 12; i++)
     {
       CU_ASSERT_EQUAL (reap (&place, NULL, true).count, 0);
       berth_clock_sleep_ms (30);
     }
-  CU_ASSERT_EQUAL (place_end (pid), 0);
+  CU_ASSERT_EQUAL (berth_test_end (pid), 0);
   CU_ASSERT_EQUAL (reap (&place, NULL, true).count, 0);
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, "sb-", &sandbox, NULL), 0);
   berth_sandbox_cleanup (&sandbox);

@@ -214,9 +214,9 @@ test_at_once (void)
 
   place_make (&place, "fake");
   for (int i = 0; i < HOSTS; i++)
-    pids[i] = place_start (open_host, &place, i);
+    pids[i] = berth_test_start (open_host, &place, i);
   for (int i = 0; i < HOSTS; i++)
-    CU_ASSERT_EQUAL (place_end (pids[i]), 0);
+    CU_ASSERT_EQUAL (berth_test_end (pids[i]), 0);
   place_open (&place);
   for (int i = 0; i < HOSTS; i++)
     {

@@ -107,9 +107,9 @@ test_migration_at_once (void)
   place_make (&place);
   make_v1 (&place);
   for (int i = 0; i < 8; i++)
-    pids[i] = place_start (open_and_close, place.directory, i);
+    pids[i] = berth_test_start (open_and_close, place.directory, i);
   for (int i = 0; i < 8; i++)
-    CU_ASSERT_EQUAL (place_end (pids[i]), 0);
+    CU_ASSERT_EQUAL (berth_test_end (pids[i]), 0);
   place_open (&place);
   check_v1 (&place);
 }
@@ -211,11 +211,11 @@ test_rebuild_refused (void)
   check_no_rebuild (&place, BERTH_E_CONFLICT, "was never made");
   make_one (&place, installation);
   CU_ASSERT_EQUAL_FATAL (pipe2 (pipe_fds, O_CLOEXEC), 0);
-  pid_t holder = place_start (hold_open, place.directory, pipe_fds[1]);
+  pid_t holder = berth_test_start (hold_open, place.directory, pipe_fds[1]);
   CU_ASSERT_EQUAL (read (pipe_fds[0], &byte, 1), 1);
   check_no_rebuild (&place, BERTH_E_CONFLICT, "is in use");
   kill (holder, SIGKILL);
-  place_end (holder);
+  berth_test_end (holder);
   close (pipe_fds[0]);
   close (pipe_fds[1]);
   place_execute (&place, "PRAGMA user_version = 999");
@@ -391,7 +391,7 @@ check_on_disk (void (*work) (const char *directory, int number))
   PLACE place = { .store = NULL };
 
   place_make (&place);
-  int status = place_end (place_start (work, place.directory, 0));
+  int status = berth_test_end (berth_test_start (work, place.directory, 0));
   if (status >> 8 == NOT_ALLOWED)
     berth_test_skip ("needs mounts of its own");
   else if (status != 0)
@@ -500,7 +500,7 @@ test_backups (void)
   place_open (&place);
   BERTH_AUTO_FREE char *path = place_file (&place, "berth.db"), *to = place_file (&online, "berth.db");
   for (int i = 0; i < 2; i++)
-    writers[i] = place_start (write_for_ever, place.directory, i);
+    writers[i] = berth_test_start (write_for_ever, place.directory, i);
   wait_for_writers (&place);
   CU_ASSERT_EQUAL (back_up (path, to), 0);
   for (int i = 0; i < 2; i++)
@@ -510,7 +510,7 @@ test_backups (void)
   for (int i = 0; i < 2; i++)
     {
       kill (writers[i], SIGKILL);
-      place_end (writers[i]);
+      berth_test_end (writers[i]);
     }
   check_backup (&online, berth_store_installation_id (place.store));
   check_backup (&snapshot, berth_store_installation_id (place.store));

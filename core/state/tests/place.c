@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
@@ -51,8 +49,6 @@ place_file (const struct place *place, const char *name)
 {
   return berth_string_format ("%s/%s", place->directory, name);
 }
-
-
 
 void
 place_record (struct berth_record *record, const char *id, const char *owner, const char *name, const char *request)
@@ -111,28 +107,4 @@ place_execute (const struct place *place, const char *sql)
   CU_ASSERT_EQUAL (sqlite3_open (path, &db), SQLITE_OK);
   CU_ASSERT_EQUAL (sqlite3_exec (db, sql, NULL, NULL, NULL), SQLITE_OK);
   sqlite3_close (db);
-}
-
-pid_t
-place_start (void (*work) (const char *directory, int number), const char *directory, int number)
-{
-  pid_t pid = fork ();
-
-  CU_ASSERT_NOT_EQUAL_FATAL (pid, -1);
-  if (pid == 0)
-    {
-      work (directory, number);
-      _exit (0);
-    }
-  return pid;
-}
-
-int
-place_end (pid_t pid)
-{
-  int status = -1;
-
-  while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
-    continue;
-  return status;
 }

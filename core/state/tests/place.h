@@ -38,9 +38,4 @@ void place_check_untouched (const struct place *place, const char *part);
 /* SQL on berth.db, past the store. */
 void place_execute (const struct place *place, const char *sql);
 
-/* Runs WORK in a child; returns its pid. */
-pid_t place_start (void (*work) (const char *directory, int number), const char *directory, int number);
-/* Its wait status. */
-int place_end (pid_t pid);
-
 #endif

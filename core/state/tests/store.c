@@ -293,7 +293,7 @@ test_killed (void)
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
 
   place_make (&place);
-  CU_ASSERT_TRUE (WIFSIGNALED (place_end (place_start (write_and_die, place.directory, 0))));
+  CU_ASSERT_TRUE (WIFSIGNALED (berth_test_end (berth_test_start (write_and_die, place.directory, 0))));
   place_open (&place);
   CU_ASSERT_EQUAL (berth_store_load (place.store, "sb-kept", 0, &record, NULL), 0);
 }
@@ -334,7 +334,7 @@ test_damaged_page (void)
   CU_ASSERT_EQUAL (pwrite (fd, junk, sizeof junk, (page - 1) * (off_t) sizeof junk), sizeof junk);
   place_open (&place);
   berth_store_close (BERTH_STEAL_POINTER (place.store));
-  CU_ASSERT_TRUE (WIFSIGNALED (place_end (place_start (write_and_die, place.directory, 0))));
+  CU_ASSERT_TRUE (WIFSIGNALED (berth_test_end (berth_test_start (write_and_die, place.directory, 0))));
   place_check_refused (place.directory, "is damaged");
 }
 
@@ -372,9 +372,9 @@ test_company (void)
 
   place_make (&place);
   for (int i = 0; i < 8; i++)
-    pids[i] = place_start (write_many, place.directory, i);
+    pids[i] = berth_test_start (write_many, place.directory, i);
   for (int i = 0; i < 8; i++)
-    CU_ASSERT_EQUAL (place_end (pids[i]), 0);
+    CU_ASSERT_EQUAL (berth_test_end (pids[i]), 0);
   place_open (&place);
   CU_ASSERT_EQUAL (berth_store_list (place.store, NULL, NULL, &ids, NULL), 0);
   CU_ASSERT_EQUAL (ids.count, 8 * 10);
@@ -408,11 +408,11 @@ test_killed_anywhere (void)
   for (int round = 0; round < 10 || (most <= 1 && round < 20); round++)
     {
       BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
-      pid_t pid = place_start (write_for_ever, place.directory, round);
+      pid_t pid = berth_test_start (write_for_ever, place.directory, round);
       BERTH_AUTO_FREE char *mine = berth_string_format ("sb-%d-", round);
       berth_clock_sleep_ms (round < 10 ? 2 + round * 3 : 40 << (round - 10));
       kill (pid, SIGKILL);
-      place_end (pid);
+      berth_test_end (pid);
       place_open (&place);
       CU_ASSERT_EQUAL (berth_store_list (place.store, NULL, NULL, &ids, NULL), 0);
       int count = 0, wrong = 0;

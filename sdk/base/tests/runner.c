@@ -39,6 +39,25 @@ berth_test_is_long (void)
   return text != NULL && strcmp (text, "1") == 0;
 }
 
+pid_t
+berth_test_fork (void)
+{
+  pid_t pid = fork ();
+
+  CU_ASSERT_NOT_EQUAL_FATAL (pid, -1);
+  return pid;
+}
+
+int
+berth_test_end (pid_t pid)
+{
+  int status = -1;
+
+  while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
+    continue;
+  return status;
+}
+
 static void
 say_hang (int signal_number)
 {

@@ -3,6 +3,8 @@
 #define BERTH_TEST_RUNNER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <CUnit/CUnit.h>
 
@@ -27,5 +29,21 @@ void berth_test_skip (const char *reason);
 
 /* BERTH_TEST_LONG=1: whether there is time for all of it, not for a sample only. */
 bool berth_test_is_long (void);
+
+/* WORK (...) in a child, which ends with 0 should it return: its process id. */
+#define berth_test_start(work, ...)                                                               \
+  ({                                                                                              \
+    pid_t started = berth_test_fork ();                                                           \
+    if (started == 0)                                                                             \
+      {                                                                                           \
+        work (__VA_ARGS__);                                                                       \
+        _exit (0);                                                                                \
+      }                                                                                           \
+    started;                                                                                      \
+  })
+/* A failure that ends the test where there is none. */
+pid_t berth_test_fork (void);
+/* Waits for it: its wait status. */
+int berth_test_end (pid_t pid);
 
 #endif
