@@ -25,28 +25,6 @@ can_use (const char *backend)
 
 /* ---- one after the other ---- */
 
-static int
-take_text (void *context, const void *bytes, size_t size)
-{
-  return berth_buffer_append (context, bytes, size);
-}
-
-struct text
-{
-  const char *rest;
-};
-
-static int64_t
-give_text (void *context, void *to, size_t size)
-{
-  struct text *text = context;
-  size_t count = strnlen (text->rest, size);
-
-  memcpy (to, text->rest, count);
-  text->rest += count;
-  return (int64_t) count;
-}
-
 static void
 use_all (const char *backend)
 {
@@ -54,7 +32,7 @@ use_all (const char *backend)
   struct berth_sandbox *sandbox = NULL;
   struct berth_error error = { 0 };
   struct berth_destruction outcome = { 0 };
-  struct text text = { "from outside\n" };
+  struct place_text text = { "from outside\n", 13 };
   BERTH_AUTO_BUFFER struct berth_buffer got = { 0 };
 
   if (!can_use (backend))
@@ -64,9 +42,9 @@ use_all (const char *backend)
   if (berth_sandbox_create (place.host, NULL, &sandbox, &error) != 0)
     fprintf (stderr, "     %s\n", error.message);
   CU_ASSERT_PTR_NOT_NULL_FATAL (sandbox);
-  CU_ASSERT_EQUAL (berth_file_write (sandbox, "a", NULL, 13, give_text, &text, &error), 0);
+  CU_ASSERT_EQUAL (berth_file_write (sandbox, "a", NULL, 13, place_give, &text, &error), 0);
   CU_ASSERT_EQUAL (place_run (sandbox, "cat a > b; exit 7", &error), 7);
-  CU_ASSERT_EQUAL (berth_file_read (sandbox, "b", NULL, take_text, &got, &error), 0);
+  CU_ASSERT_EQUAL (berth_file_read (sandbox, "b", NULL, place_take, &got, &error), 0);
   CU_ASSERT_STRING_EQUAL (berth_buffer_string (&got), "from outside\n");
   /* another host reaches the same one, as another process would */
   struct berth_host *host = place_host (&place, "me", NULL);
@@ -83,24 +61,6 @@ use_all (const char *backend)
   CU_ASSERT_EQUAL (place_sightings (&place), 0);
 }
 
-struct tar
-{
-  const char *bytes;
-  size_t left;
-};
-
-static int64_t
-give_tar (void *context, void *to, size_t size)
-{
-  struct tar *tar = context;
-  size_t count = tar->left < size ? tar->left : size;
-
-  memcpy (to, tar->bytes, count);
-  tar->bytes += count;
-  tar->left -= count;
-  return (int64_t) count;
-}
-
 static void
 carry_workspace (const char *backend)
 {
@@ -109,7 +69,7 @@ carry_workspace (const char *backend)
   BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 }, got = { 0 };
   struct berth_tar_report report = { 0 };
   struct berth_error error = { 0 };
-  struct text text = { "carried" };
+  struct place_text text = { "carried", 7 };
 
   if (!can_use (backend))
     return;
@@ -118,20 +78,20 @@ carry_workspace (const char *backend)
   BERTH_AUTO_SANDBOX struct berth_sandbox *from = NULL, *to = NULL;
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &from, NULL), 0);
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &to, NULL), 0);
-  CU_ASSERT_EQUAL (berth_file_write (from, "a/b", NULL, BERTH_UNKNOWN_SIZE, give_text, &text, NULL), 0);
-  CU_ASSERT_EQUAL (berth_workspace_export (from, NULL, take_text, &bytes, &report, &error), 0);
+  CU_ASSERT_EQUAL (berth_file_write (from, "a/b", NULL, BERTH_UNKNOWN_SIZE, place_give, &text, NULL), 0);
+  CU_ASSERT_EQUAL (berth_workspace_export (from, NULL, place_take, &bytes, &report, &error), 0);
   CU_ASSERT_TRUE (report.entries >= 2);
   CU_ASSERT_EQUAL (report.bytes, bytes.size);
-  struct tar tar = { bytes.data, bytes.size };
-  if (berth_workspace_import (to, NULL, give_tar, &tar, &error) != 0)
+  struct place_text tar = { bytes.data, bytes.size };
+  if (berth_workspace_import (to, NULL, place_give, &tar, &error) != 0)
     fprintf (stderr, "     %s\n", error.message);
-  CU_ASSERT_EQUAL (berth_file_read (to, "a/b", NULL, take_text, &got, NULL), 0);
+  CU_ASSERT_EQUAL (berth_file_read (to, "a/b", NULL, place_take, &got, NULL), 0);
   CU_ASSERT_STRING_EQUAL (berth_buffer_string (&got), "carried");
   options.max_bytes = 100;
-  CU_ASSERT_EQUAL (berth_workspace_export (from, &options, take_text, &got, NULL, &error), -1);
+  CU_ASSERT_EQUAL (berth_workspace_export (from, &options, place_take, &got, NULL, &error), -1);
   CU_ASSERT_EQUAL (error.code, BERTH_E_PAYLOAD_TOO_LARGE);
-  tar = (struct tar) { bytes.data, bytes.size };
-  CU_ASSERT_EQUAL (berth_workspace_import (to, &options, give_tar, &tar, &error), -1);
+  tar = (struct place_text) { bytes.data, bytes.size };
+  CU_ASSERT_EQUAL (berth_workspace_import (to, &options, place_give, &tar, &error), -1);
   CU_ASSERT_EQUAL (error.code, BERTH_E_PAYLOAD_TOO_LARGE);
 }
 

@@ -176,6 +176,24 @@ place_run (struct berth_sandbox *sandbox, const char *line, struct berth_error *
   return status;
 }
 
+int64_t
+place_give (void *context, void *bytes, size_t size)
+{
+  struct place_text *text = context;
+  size_t part = text->size < size ? text->size : size;
+
+  memcpy (bytes, text->bytes, part);
+  text->bytes += part;
+  text->size -= part;
+  return (int64_t) part;
+}
+
+int
+place_take (void *buffer, const void *bytes, size_t size)
+{
+  return berth_buffer_append (buffer, bytes, size);
+}
+
 bool
 error_is (const struct berth_error *error, uint32_t code, const char *part)
 {

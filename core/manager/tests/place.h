@@ -52,6 +52,16 @@ size_t place_sightings (const struct place *place);
 /* Runs a shell line; its status as a shell tells it, or -1. */
 int place_run (struct berth_sandbox *sandbox, const char *line, struct berth_error *error);
 
+/* A source in memory: berth_file_write (…, place_give, &text, …). */
+struct place_text
+{
+  const char *bytes; /* what is left */
+  size_t size;
+};
+int64_t place_give (void *text, void *bytes, size_t size);
+/* A sink that appends to a struct berth_buffer. */
+int place_take (void *buffer, const void *bytes, size_t size);
+
 /* Body of a thread: triggers the struct berth_cancel that it is given, a tenth of a second later. */
 void *place_trigger_later (void *cancel);
 

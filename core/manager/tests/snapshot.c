@@ -67,36 +67,12 @@ save (struct berth_sandbox *sandbox, const char *name, struct told *told, struct
   return berth_sandbox_snapshot (sandbox, &options, note, told, error);
 }
 
-struct text
-{
-  const char *bytes;
-  size_t size;
-};
-
-static int64_t
-give_text (void *context, void *bytes, size_t size)
-{
-  struct text *text = context;
-  size_t part = text->size < size ? text->size : size;
-
-  memcpy (bytes, text->bytes, part);
-  text->bytes += part;
-  text->size -= part;
-  return (int64_t) part;
-}
-
 static void
 put (struct berth_sandbox *sandbox, const char *path, const char *content)
 {
-  struct text text = { content, strlen (content) };
+  struct place_text text = { content, strlen (content) };
 
-  CU_ASSERT_EQUAL (berth_file_write (sandbox, path, NULL, text.size, give_text, &text, NULL), 0);
-}
-
-static int
-take_text (void *context, const void *bytes, size_t size)
-{
-  return berth_buffer_append (context, bytes, size);
+  CU_ASSERT_EQUAL (berth_file_write (sandbox, path, NULL, text.size, place_give, &text, NULL), 0);
 }
 
 /* NULL: it is not there. */
@@ -104,7 +80,7 @@ static bool
 has (struct berth_sandbox *sandbox, const char *path, const char *content)
 {
   BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
-  int result = berth_file_read (sandbox, path, NULL, take_text, &text, NULL);
+  int result = berth_file_read (sandbox, path, NULL, place_take, &text, NULL);
 
   return content != NULL ? result == 0 && strcmp (berth_buffer_string (&text), content) == 0 : result != 0;
 }
@@ -553,7 +529,7 @@ static void
 put_noise (struct berth_sandbox *sandbox, const char *path, size_t size)
 {
   BERTH_AUTO_FREE char *bytes = malloc (size);
-  struct text text = { bytes, size };
+  struct place_text text = { bytes, size };
   uint32_t noise = 1;
 
   CU_ASSERT_PTR_NOT_NULL_FATAL (bytes);
@@ -562,7 +538,7 @@ put_noise (struct berth_sandbox *sandbox, const char *path, size_t size)
       noise = noise * 1664525 + 1013904223;
       bytes[i] = (char) (noise >> 24);
     }
-  CU_ASSERT_EQUAL (berth_file_write (sandbox, path, NULL, size, give_text, &text, NULL), 0);
+  CU_ASSERT_EQUAL (berth_file_write (sandbox, path, NULL, size, place_give, &text, NULL), 0);
 }
 
 static void

@@ -25,21 +25,13 @@ enum call
 };
 static const char *const call_names[CALLS] = { "run", "write", "pause", "resume", "stop", "start", "renew" };
 
-static int64_t
-give_nothing (void *context, void *bytes, size_t size)
-{
-  (void) context;
-  (void) bytes;
-  (void) size;
-  return 0;
-}
-
 static uint32_t
 make_call (struct berth_sandbox *sandbox, enum call call)
 {
   struct berth_error error = { 0 };
+  struct place_text nothing = { "", 0 };
   int result = call == RUN      ? (place_run (sandbox, "exit 3", &error) == 3 ? 0 : -1)
-               : call == WRITE  ? berth_file_write (sandbox, "a", NULL, 0, give_nothing, NULL, &error)
+               : call == WRITE  ? berth_file_write (sandbox, "a", NULL, 0, place_give, &nothing, &error)
                : call == PAUSE  ? berth_sandbox_pause (sandbox, NULL, &error)
                : call == RESUME ? berth_sandbox_resume (sandbox, NULL, &error)
                : call == STOP   ? berth_sandbox_stop (sandbox, NULL, &error)
