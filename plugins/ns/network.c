@@ -213,11 +213,12 @@ fail_with_words (struct berth_call *call, int errors)
   return -1;
 }
 
-/* Until it says that the network is there.  Its own pid comes on the way, and is kept. */
+/* Until the network is there and the guard's pid is known, which two processes tell, in either order. */
 static int
 listen_to (struct ns_boot *boot, const struct beside *beside)
 {
   struct guard_news news;
+  bool ready = false;
 
   do
     {
@@ -225,6 +226,7 @@ listen_to (struct ns_boot *boot, const struct beside *beside)
         return -1;
       if (read (beside->news, &news, sizeof news) != (ssize_t) sizeof news || news.what == NS_NEWS_FAILED)
         return fail_with_words (boot->call, beside->fds[2]);
+      ready |= news.what == GUARD_READY;
       if (news.what == GUARD_STARTED)
         {
           boot->meta.guard = news.value;
@@ -232,7 +234,7 @@ listen_to (struct ns_boot *boot, const struct beside *beside)
           boot->guard = berth_process_open (boot->meta.guard, boot->meta.guard_start);
         }
     }
-  while (news.what != GUARD_READY || boot->meta.guard == 0);
+  while (!ready || boot->meta.guard == 0);
   return boot->guard >= 0 ? 0 : fail_with_words (boot->call, beside->fds[2]);
 }
 
