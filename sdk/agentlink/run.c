@@ -101,13 +101,15 @@ memory_kills (const struct agentlink *link)
   return link->transport.memory_kills != NULL ? link->transport.memory_kills (link->transport.context) : 0;
 }
 
-/* What the limit killed since there were KILLS: the command itself, or something that it or another one started. */
+/* What the limit killed since there were KILLS: the command itself, or something that it or another one started.
+ * A counter that fell is gone with its cgroup, or a new one's: it shows no kill. */
 static void
 add_kills (const struct agentlink *link, uint64_t kills, struct berth_exit *ended)
 {
   if (link->transport.memory_kills == NULL)
     return;
-  ended->memory_kills = memory_kills (link) - kills;
+  uint64_t now = memory_kills (link);
+  ended->memory_kills = now > kills ? now - kills : 0;
   ended->has |= BERTH_EXIT_KILLS;
   if (ended->memory_kills > 0 && ended->reason == BERTH_SIGNALLED && ended->signal == SIGKILL)
     ended->reason = BERTH_OUT_OF_MEMORY;

@@ -418,6 +418,65 @@ test_slow_source (void)
   agent_stop (&agent);
 }
 
+/* ---- kills by the memory limit ---- */
+
+struct counted
+{
+  struct agentlink_transport real;
+  uint64_t kills; /* each reading finds STEP more */
+  int64_t step;
+};
+
+static int
+connect_counted (struct berth_call *call, void *context)
+{
+  const struct counted *counted = context;
+
+  return counted->real.connect (call, counted->real.context);
+}
+
+static uint64_t
+count_kills (void *context)
+{
+  struct counted *counted = context;
+  uint64_t kills = counted->kills;
+
+  counted->kills += (uint64_t) counted->step;
+  return kills;
+}
+
+static void
+test_kills (void)
+{
+  static const struct
+  {
+    int64_t step;
+    uint64_t kills;
+    uint32_t reason;
+  } cases[] = { { 2, 2, BERTH_OUT_OF_MEMORY }, { 0, 0, BERTH_SIGNALLED }, { -3, 0, BERTH_SIGNALLED } };
+  struct agent_under_test agent;
+
+  if (!agent_start (&agent, NULL))
+    return;
+  const struct agentlink_transport real = agent.handle.link.transport;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      struct counted counted = { real, 3, cases[i].step };
+      struct run_result result;
+
+      agent.handle.link.transport = (struct agentlink_transport) {
+        .context = &counted, .connect = connect_counted, .memory_kills = count_kills };
+      run_script (&agent, NULL, "kill -KILL $$", &result);
+      CU_ASSERT_EQUAL (result.status, 0);
+      CU_ASSERT_EQUAL (result.exit.reason, cases[i].reason);
+      CU_ASSERT_EQUAL (result.exit.memory_kills, cases[i].kills);
+      CU_ASSERT ((result.exit.has & BERTH_EXIT_KILLS) != 0);
+      run_result_free (&result);
+    }
+  agent.handle.link.transport = real;
+  agent_stop (&agent);
+}
+
 static void
 test_cancel (void)
 {
@@ -473,6 +532,7 @@ static const struct berth_test tests[] = {
   { "D-036 E16 a silent agent is unreachable", test_silent_agent },
   { "D-067 a long removal is not taken for silence", test_long_removal },
   { "a slow source keeps no agent waiting", test_slow_source },
+  { "a count of kills that falls shows none", test_kills },
   { "E15 a cancelled call starts nothing", test_cancel },
   { "E16 F16 a dead agent is unreachable", test_unreachable },
   { NULL, NULL },
