@@ -321,12 +321,14 @@ agent_serve (struct agent *agent)
   while (!reap (agent))
     {
       struct worker *slot = find_worker (agent, 0);
+      /* One that waits takes what comes, and would leave the agent itself waiting for the next. */
+      bool full = slot == NULL && !anyone_is (agent, WORKER_WAITING);
       struct pollfd polled[] = {
         { .fd = agent->timer, .events = POLLIN },
         { .fd = accepts (agent, slot) ? agent->listener : -1, .events = POLLIN },
       };
 
-      int ready = ppoll (polled, 2, slot == NULL ? &patience : NULL, &none);
+      int ready = ppoll (polled, 2, full ? &patience : NULL, &none);
 
       if (ready == 0)
         turn_all_away (agent);
