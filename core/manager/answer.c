@@ -6,9 +6,6 @@
 
 #define PIN_MAX 4095
 
-/* Limits that hold for every sandbox, whether the user wrote them or not: a default that is not
- * in force would be "unlimited". */
-#define ALWAYS_LIMITED (BERTH_SPEC_CPU | BERTH_SPEC_MEMORY | BERTH_SPEC_PIDS)
 
 int
 berth_answer_take (void *context, const struct berth_effective *effective)
@@ -68,7 +65,7 @@ berth_answer_check (const struct berth_wish *wish, struct berth_instance *instan
     return -1;
   uint64_t needed = wish->spec.must;
   if (wish->options.best_effort == 0)
-    needed |= wish->spec.asks & ALWAYS_LIMITED;
+    needed |= wish->spec.asks & BERTH_ALWAYS_LIMITED;
   uint64_t missing = needed & ~answer->effective.enforced;
   for (uint64_t rest = missing; rest != 0; rest &= rest - 1)
     {

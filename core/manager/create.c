@@ -7,22 +7,23 @@
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
 #include "core/manager/interrupted.h"
-#include "core/manager/snapshot.h"
 #include "core/manager/sweep.h"
 
-/* Runs, as recorded; the deadline counts from now on. */
+/* Runs, as recorded; the deadline counts from now on.  The backend's began when it made the sandbox: a
+ * while ago, where that had to be filled first. */
 static int
 record_running (struct berth_creation *creation, struct berth_error *error)
 {
   struct berth_record *record = &creation->sandbox->record;
 
-  if (berth_answer_record (&creation->got, creation->instance, record, error) != 0)
+  if (berth_creation_record (creation, BERTH_RECORD_RUNNING, error) != 0)
     return -1;
-  if (record->pin == NULL)
-    record->pin = BERTH_STEAL_POINTER (creation->validated.pin);
-  record->state = BERTH_RECORD_RUNNING;
   berth_expiry_set (record, record->ttl_ms);
-  return berth_store_update (creation->host->store, record, error);
+  if (berth_store_update (creation->host->store, record, error) != 0)
+    return -1;
+  if (creation->snapshot.id != NULL)
+    berth_expiry_follow (creation->host, creation->instance, record, record->ttl_ms);
+  return 0;
 }
 
 /* From now on the backend may make something: what that is, it tells, or is found by this id. */
@@ -38,20 +39,10 @@ record_asking (struct berth_creation *creation, struct berth_error *error)
 }
 
 static int
-restore (struct berth_creation *creation, struct berth_error *error)
-{
-  const struct berth_create_options *options = &creation->wish.options;
-  struct berth_restore_options how = { options->cancel, options->progress, options->progress_context };
-
-  return creation->snapshot.id == NULL ? 0
-                                       : berth_snapshot_restore (creation->sandbox, &creation->snapshot, &how, error);
-}
-
-static int
 provision (struct berth_creation *creation, struct berth_error *error)
 {
   return berth_creation_validate (creation, error) != 0 || record_asking (creation, error) != 0
-                 || berth_creation_call (creation, error) != 0 || restore (creation, error) != 0
+                 || berth_creation_call (creation, error) != 0 || berth_creation_restore (creation, error) != 0
                  || record_running (creation, error) != 0
              ? -1
              : 0;

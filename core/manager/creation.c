@@ -155,6 +155,27 @@ berth_creation_call (struct berth_creation *creation, struct berth_error *error)
   return berth_answer_compare (berth_instance_name (creation->instance), &creation->validated, &creation->got, error);
 }
 
+int
+berth_creation_restore (struct berth_creation *creation, struct berth_error *error)
+{
+  return creation->snapshot.id == NULL ? 0
+                                       : berth_snapshot_restore (creation->sandbox, &creation->snapshot,
+                                                                 &creation->wish.options, error);
+}
+
+int
+berth_creation_record (struct berth_creation *creation, int64_t state, struct berth_error *error)
+{
+  struct berth_record *record = &creation->sandbox->record;
+
+  if (berth_answer_record (&creation->got, creation->instance, record, error) != 0)
+    return -1;
+  if (record->pin == NULL)
+    record->pin = BERTH_STEAL_POINTER (creation->validated.pin);
+  record->state = state;
+  return 0;
+}
+
 void
 berth_creation_clear (struct berth_creation *creation)
 {

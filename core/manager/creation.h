@@ -28,6 +28,10 @@ int berth_creation_validate (struct berth_creation *creation, struct berth_error
 /* Has it made.  Each native id that is told is on record at once, with the generation of the
  * sandbox's record, also when this fails. */
 int berth_creation_call (struct berth_creation *creation, struct berth_error *error);
+/* Fills it with the snapshot that it begins with, if there is one. */
+int berth_creation_restore (struct berth_creation *creation, struct berth_error *error);
+/* What is in force goes into the sandbox's record, not yet into the database. */
+int berth_creation_record (struct berth_creation *creation, int64_t state, struct berth_error *error);
 void berth_creation_clear (struct berth_creation *creation);
 
 #endif

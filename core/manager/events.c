@@ -62,14 +62,15 @@ static void
 tell_lines (struct reading *reading)
 {
   struct berth_buffer *rest = &reading->rest;
-  const char *end;
+  const char *line = rest->data, *end;
+  size_t told = 0;
 
-  while (!reading->stopped && rest->size > 0 && (end = memchr (rest->data, '\n', rest->size)) != NULL)
+  while (!reading->stopped && told < rest->size && (end = memchr (line + told, '\n', rest->size - told)) != NULL)
     {
-      size_t size = (size_t) (end - (const char *) rest->data);
-      tell (reading, (const char *) rest->data, size);
-      berth_buffer_consume (rest, size + 1);
+      tell (reading, line + told, (size_t) (end - line) - told);
+      told = (size_t) (end - line) + 1;
     }
+  berth_buffer_consume (rest, told);
   if (rest->size > LINE_MAX_SIZE)
     berth_buffer_clear (rest);
 }

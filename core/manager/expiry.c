@@ -106,6 +106,17 @@ berth_expiry_tell_backend (struct berth_instance *instance, const struct berth_r
   return berth_call_end (&call, result, error);
 }
 
+void
+berth_expiry_follow (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
+                     int64_t milliseconds)
+{
+  struct berth_error error = { 0 };
+
+  if (milliseconds != INT64_MAX && berth_expiry_tell_backend (instance, record, milliseconds, &error) != 0)
+    berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s: its backend may end it by itself: %s", record->id,
+                     error.message);
+}
+
 /* ---- decisions, with the lock held ---- */
 
 int

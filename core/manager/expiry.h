@@ -39,5 +39,9 @@ int berth_expiry_decide_locked (struct berth_host *host, struct berth_instance *
 #define BERTH_EXPIRY_FAR_MS (INT64_C (10) * 365 * 86400 * 1000) /* while its time stands still */
 int berth_expiry_tell_backend (struct berth_instance *instance, const struct berth_record *record,
                                int64_t milliseconds, struct berth_error *error);
+/* The same where the backend's end only goes with ours: one that does not stand still, or cannot be
+ * told, is the backend's, and logged; the record decides.  Nothing for INT64_MAX. */
+void berth_expiry_follow (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
+                          int64_t milliseconds);
 
 #endif

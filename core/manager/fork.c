@@ -31,7 +31,6 @@ make_snapshot (struct forking *forking, struct berth_error *error)
   return berth_snapshot_lend (forking->sandbox, &options, &forking->lock, forking->snapshot, error);
 }
 
-/* From the release of its lock on, somebody else's sweep may come first. */
 static void
 take_back (struct forking *forking)
 {
@@ -39,9 +38,9 @@ take_back (struct forking *forking)
 
   if (forking->lock.fd < 0)
     return;
-  berth_lock_release (&forking->lock);
-  if (forking->snapshot[0] != '\0' && berth_snapshot_remove (forking->sandbox->host, forking->snapshot, &left) != 0
-      && left.code != BERTH_E_NOT_FOUND)
+  if (forking->snapshot[0] == '\0')
+    berth_lock_release (&forking->lock);
+  else if (berth_snapshot_take_back (forking->sandbox->host, forking->snapshot, &forking->lock, &left) != 0)
     berth_host_logf (forking->sandbox->host, BERTH_LOG_WARNING, "snapshot %s of the fork is left: %s",
                      forking->snapshot, left.message);
 }

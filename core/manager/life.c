@@ -120,42 +120,33 @@ record_state (struct berth_host *host, struct berth_record *record, int64_t to, 
   return berth_store_update (host->store, record, error);
 }
 
-/* The backend's own end goes with ours.  One that does not stand still, or cannot be told, is the
- * backend's; the record decides. */
-static void
-follow_end (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
-            int64_t milliseconds)
-{
-  struct berth_error error = { 0 };
-
-  if (milliseconds != INT64_MAX && berth_expiry_tell_backend (instance, record, milliseconds, &error) != 0)
-    berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s: its backend may end it by itself: %s", record->id,
-                     error.message);
-}
-
 static int
 change_record_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
                       const struct life_change *change, struct berth_cancel *cancel, struct berth_error *error)
 {
-  int64_t before = record->state;
-
+  /* on record before anything else: a start that fails leaves it stopped, with its time standing still */
   if (is_left_by_restart (record, change))
-    berth_expiry_hold_found (record, BERTH_RECORD_STOPPED);
+    {
+      berth_expiry_hold_found (record, BERTH_RECORD_STOPPED);
+      if (berth_store_update (host->store, record, error) != 0)
+        return -1;
+    }
+  int64_t before = record->state;
   if (change->to == BERTH_RECORD_PAUSED && before == BERTH_RECORD_RUNNING)
-    follow_end (host, instance, record, BERTH_EXPIRY_FAR_MS);
+    berth_expiry_follow (host, instance, record, BERTH_EXPIRY_FAR_MS);
   if (change->first_on_record && record_state (host, record, change->to, error) != 0)
     return -1;
   if (call_backend (instance, record, change, cancel, error) != 0)
     {
       record_state (host, record, before, NULL);
       if (change->to == BERTH_RECORD_PAUSED && before == BERTH_RECORD_RUNNING)
-        follow_end (host, instance, record, berth_expiry_left (record));
+        berth_expiry_follow (host, instance, record, berth_expiry_left (record));
       return -1;
     }
   if (record_state (host, record, change->to, error) != 0)
     return -1;
   if (change->to == BERTH_RECORD_RUNNING)
-    follow_end (host, instance, record, berth_expiry_left (record));
+    berth_expiry_follow (host, instance, record, berth_expiry_left (record));
   return 0;
 }
 

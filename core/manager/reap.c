@@ -97,8 +97,10 @@ end_recorded_locked (const struct reaping *reaping, struct berth_record *record,
                                          : berth_expiry_judge_locked (host, instance, record, &error);
   if (kill && ended == 1)
     ended = destroy_locked (host, instance, record, reason, outcome, &error) != 0 ? -1 : 1;
-  if (ended < 0 && kill)
+  if (ended < 0)
     failed (outcome, &error);
+  if (!kill)
+    outcome->outcome = 0; /* nothing was done */
   return ended;
 }
 

@@ -116,6 +116,7 @@ fill (const struct berth_host *host, const char *backend, const struct berth_see
     .boot_id = strdup (boot_id),
     .state = state_of (seen),
     .generation = generation_of (seen),
+    .unkept = 1, /* nobody knows what it was made with */
     .created_wall_ms = seen->created_wall_ms != 0 ? seen->created_wall_ms : berth_clock_wall_ms (),
   };
   set_end (host, seen, record);

@@ -73,8 +73,6 @@ berth_wish_hash (const struct berth_wish *wish, const char *backend)
   add_text (&text, options->image);
   add_text (&text, options->user);
   add_text (&text, options->snapshot);
-  if (options->snapshot != NULL)
-    add_text (&text, options->snapshot);
   add_pairs (&text, options->environment, options->environment_count);
   add_pairs (&text, options->labels, options->label_count);
   add_network (&text, &wish->network);

@@ -25,7 +25,8 @@ berth_record_options (const struct berth_record *record, struct berth_create_opt
   if (record->unkept != 0)
     {
       berth_error_set (error, BERTH_E_WRONG_STATE,
-                       "sandbox %s was made with secrets or network rules, which are not kept: it cannot be made again",
+                       "sandbox %s was made with secrets or network rules, which are not kept, or its record was made again"
+                       " from labels: it cannot be made again",
                        record->id);
       berth_error_hint (error, "make another one with `berth create --snapshot` and give them again");
       return -1;
@@ -43,6 +44,8 @@ berth_record_options (const struct berth_record *record, struct berth_create_opt
   out->ttl_ms = record->ttl_ms;
   out->forbid_root = (asks & BERTH_SPEC_FORBID_ROOT) != 0;
   out->user_namespaces = (asks & BERTH_SPEC_USER_NAMESPACES) != 0;
+  /* only on the user's word was it made without these */
+  out->best_effort = (asks & BERTH_ALWAYS_LIMITED & ~(uint64_t) record->enforced) != 0;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     if (((uint64_t) record->enforced & numbers[i].bit) != 0 && numbers[i].in_force > 0)
       *numbers[i].option = numbers[i].in_force;
@@ -62,6 +65,7 @@ berth_wish_replacement (struct berth_host *host, const struct berth_record *reco
     return -1;
   options.name = record->name;
   options.network = &policy;
+  /* what is left of a renewed one may be more than can be asked for: its backend is told the end anyway */
   if (left_ms < options.ttl_ms)
     options.ttl_ms = left_ms > 1 ? left_ms : 1;
   if (berth_wish_make (host, &options, wish, error) != 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/manager/creation.h"
+#include "core/manager/expiry.h"
 #include "core/manager/inventory.h"
 #include "core/manager/snapshot.h"
 #include "core/manager/sweep.h"
@@ -147,17 +148,18 @@ write_intent (struct berth_creation *creation, struct berth_record *old, struct 
   return berth_store_update (creation->host->store, old, error);
 }
 
+/* The end on record stays; that of the replacement's backend was asked for before it was filled, and
+ * may be another after a renewal. */
 static int
 swap (struct berth_creation *creation, struct berth_error *error)
 {
   struct berth_record *record = &creation->sandbox->record;
 
-  if (berth_answer_record (&creation->got, creation->instance, record, error) != 0)
+  if (berth_creation_record (creation, BERTH_RECORD_REPLACING, error) != 0
+      || berth_store_update (creation->host->store, record, error) != 0)
     return -1;
-  if (record->pin == NULL)
-    record->pin = BERTH_STEAL_POINTER (creation->validated.pin);
-  record->state = BERTH_RECORD_REPLACING;
-  return berth_store_update (creation->host->store, record, error);
+  berth_expiry_follow (creation->host, creation->instance, record, berth_expiry_left (record));
+  return 0;
 }
 
 /* What the backend refuses to make since it is there already is somebody else's, and not touched. */
@@ -171,20 +173,15 @@ disown (struct berth_creation *creation)
 }
 
 static int
-make_and_swap (struct berth_creation *creation, const struct berth_rollback_options *options, struct berth_error *error)
+make_and_swap (struct berth_creation *creation, struct berth_error *error)
 {
-  struct berth_restore_options how = { options->cancel, options->progress, options->progress_context };
-
   if (berth_creation_call (creation, error) != 0)
     {
       if (error->code == BERTH_E_CONFLICT)
         disown (creation);
       return -1;
     }
-  return berth_snapshot_restore (creation->sandbox, &creation->snapshot, &how, error) != 0
-                 || swap (creation, error) != 0
-             ? -1
-             : 0;
+  return berth_creation_restore (creation, error) != 0 || swap (creation, error) != 0 ? -1 : 0;
 }
 
 static void
@@ -216,7 +213,7 @@ roll_back_locked (struct berth_creation *creation, struct berth_sandbox *sandbox
       || write_intent (creation, &old, error) != 0)
     return -1;
   struct berth_error failed = { 0 };
-  int result = make_and_swap (creation, options, &failed);
+  int result = make_and_swap (creation, &failed);
   if (result != 0)
     berth_sandbox_disconnect (creation->sandbox);
   settle (creation, id);

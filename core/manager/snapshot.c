@@ -116,10 +116,11 @@ export_once (struct making *making, uint64_t asks, struct berth_error *error)
 {
   struct berth_tar_report report = { 0 };
   struct berth_error failed = { 0 };
+  uint64_t bytes = 0; /* the writer counts them, too */
 
   making->limits.asks = asks;
   if (berth_workspace_export_within (making->sandbox, &making->limits, making->options.cancel, take_bytes, making, &report,
-                                     &failed)
+                                     &bytes, &failed)
       == 0)
     {
       making->record.entries = (int64_t) report.entries;
@@ -154,7 +155,7 @@ export_workspace (struct making *making, struct berth_instance *instance, const 
   if ((failed.code != BERTH_E_WRONG_STATE && failed.code != BERTH_E_CAPABILITY_NOT_SUPPORTED)
       || making->writer.tar_bytes != 0)
     return -1;
-  return berth_snapshot_writer_rewind (&making->writer, error) != 0 ? -1 : export_once (making, 0, error);
+  return export_once (making, 0, error);
 }
 
 static int

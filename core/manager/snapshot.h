@@ -16,15 +16,14 @@ int berth_snapshot_lend (struct berth_sandbox *sandbox, const struct berth_snaps
 int berth_snapshot_open (struct berth_host *host, const char *name, struct berth_snapshot_record *out,
                          struct berth_error *error);
 
-struct berth_restore_options
-{
-  struct berth_cancel *cancel;
-  void (*progress) (void *context, const char *phase, uint64_t done, uint64_t total);
-  void *progress_context;
-};
-/* Fills the workspace of a new sandbox; the file is verified before the first byte goes in. */
+/* Takes away what berth_snapshot_lend gave, and lets the lock go. */
+int berth_snapshot_take_back (struct berth_host *host, const char *id, struct berth_lock *lock,
+                              struct berth_error *error);
+
+/* Fills the workspace of a new sandbox that OPTIONS are of; the file is verified before the first byte
+ * goes in. */
 int berth_snapshot_restore (struct berth_sandbox *sandbox, const struct berth_snapshot_record *snapshot,
-                            const struct berth_restore_options *options, struct berth_error *error);
+                            const struct berth_create_options *options, struct berth_error *error);
 
 /* Takes away what makers and removers that died have left, and lets go on what they held still.
  * Failures are only logged. */

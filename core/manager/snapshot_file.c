@@ -131,20 +131,6 @@ berth_snapshot_writer_take (void *context, const void *bytes, size_t size)
   return pack (writer, &input, false);
 }
 
-int
-berth_snapshot_writer_rewind (struct berth_snapshot_writer *writer, struct berth_error *error)
-{
-  writer->codec->ZSTD_freeCCtx (writer->zstd);
-  free (writer->packed);
-  writer->zstd = NULL;
-  writer->packed = NULL;
-  writer->tar_bytes = writer->bytes = 0;
-  writer->error = (struct berth_error) { 0 };
-  if (ftruncate (writer->fd, 0) != 0 || lseek (writer->fd, 0, SEEK_SET) != 0)
-    return fail_write (writer->id, error);
-  return set_up_zstd (writer, error);
-}
-
 static void
 tell_checksum (const struct berth_codec *codec, struct sha256_ctx *sum, char checksum[BERTH_CHECKSUM_SIZE])
 {

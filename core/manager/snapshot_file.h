@@ -22,14 +22,11 @@ struct berth_snapshot_writer
   uint64_t bytes;
   struct berth_error error; /* of the first write that failed */
 };
-#define BERTH_AUTO_SNAPSHOT_WRITER BERTH_CLEANUP (berth_snapshot_writer_clear)
 
 int berth_snapshot_writer_open (struct berth_host *host, const char *id, struct berth_snapshot_writer *writer,
                                 struct berth_error *error);
 /* A byte sink; the context is the writer. */
 int berth_snapshot_writer_take (void *context, const void *bytes, size_t size);
-/* Begins again with nothing. */
-int berth_snapshot_writer_rewind (struct berth_snapshot_writer *writer, struct berth_error *error);
 /* Whole, on the disk and under its own name when this returns. */
 int berth_snapshot_writer_finish (struct berth_snapshot_writer *writer, char checksum[BERTH_CHECKSUM_SIZE],
                                   struct berth_error *error);

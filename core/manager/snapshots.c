@@ -97,13 +97,14 @@ berth_snapshot_list (struct berth_host *host, const struct berth_snapshot_list_o
 
 int
 berth_snapshot_restore (struct berth_sandbox *sandbox, const struct berth_snapshot_record *snapshot,
-                        const struct berth_restore_options *options, struct berth_error *error)
+                        const struct berth_create_options *options, struct berth_error *error)
 {
   BERTH_AUTO_SNAPSHOT_READER struct berth_snapshot_reader reader = { .fd = -1 };
   struct berth_tar_limits limits = { .struct_size = sizeof limits,
                                      .max_bytes = (uint64_t) snapshot->tar_bytes,
                                      .max_entries = (uint64_t) sandbox->host->limits.max_entries };
   struct berth_error failed = { 0 };
+  uint64_t bytes = 0;
 
   if (berth_snapshot_reader_open (sandbox->host, snapshot->id, (uint64_t) snapshot->bytes, snapshot->checksum, &reader,
                                   error)
@@ -112,7 +113,9 @@ berth_snapshot_restore (struct berth_sandbox *sandbox, const struct berth_snapsh
   reader.progress = options->progress;
   reader.progress_context = options->progress_context;
   reader.total = (uint64_t) snapshot->tar_bytes;
-  if (berth_workspace_import_within (sandbox, &limits, options->cancel, berth_snapshot_reader_give, &reader, &failed) == 0)
+  if (berth_workspace_import_within (sandbox, &limits, options->cancel, berth_snapshot_reader_give, &reader, &bytes,
+                                     &failed)
+      == 0)
     return 0;
   if (error != NULL)
     *error = reader.error.code != 0 ? reader.error : failed;
@@ -136,33 +139,6 @@ remove_locked (struct berth_host *host, struct berth_snapshot_record *record, st
              ? -1
              : 0;
 }
-
-static int
-remove_named (struct berth_host *host, const char *name, struct berth_error *error)
-{
-  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
-  BERTH_AUTO_SNAPSHOT struct berth_snapshot_record record = { 0 };
-  char id[BERTH_ID_SIZE];
-
-  berth_snapshot_sweep (host);
-  if (berth_id_resolve_snapshot (host, name, id, error) != 0
-      || berth_lock_take (host, id, LOCK_MS, NULL, &lock, error) != 0
-      || berth_store_load_snapshot (host->store, id, &record, error) != 0)
-    return -1;
-  return remove_locked (host, &record, error);
-}
-
-int
-berth_snapshot_remove (struct berth_host *host, const char *name, struct berth_error *error)
-{
-  struct berth_audit audit = { .to = name };
-
-  if (berth_audit_begin (&audit, host, "snapshot.remove", NULL, &error) != 0)
-    return -1;
-  return berth_audit_end (&audit, remove_named (host, name, error));
-}
-
-/* ---- what others have left ---- */
 
 /* Its maker died while it held the sandbox still. */
 static int
@@ -190,6 +166,58 @@ let_go (struct berth_host *host, struct berth_snapshot_record *record, struct be
              : 1;
 }
 
+/* 1 it is gone; 0 not yet, since what it holds still cannot be let go on now; -1. */
+static int
+clear_locked (struct berth_host *host, struct berth_snapshot_record *record, struct berth_error *error)
+{
+  int let = record->frozen != 0 ? let_go (host, record, error) : 1;
+
+  return let <= 0 ? let : remove_locked (host, record, error) != 0 ? -1 : 1;
+}
+
+int
+berth_snapshot_take_back (struct berth_host *host, const char *id, struct berth_lock *lock, struct berth_error *error)
+{
+  BERTH_AUTO_SNAPSHOT struct berth_snapshot_record record = { 0 };
+  int result = berth_store_load_snapshot (host->store, id, &record, error);
+
+  if (result == 0)
+    result = remove_locked (host, &record, error);
+  berth_lock_release (lock);
+  return result;
+}
+
+static int
+remove_named (struct berth_host *host, const char *name, struct berth_error *error)
+{
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  BERTH_AUTO_SNAPSHOT struct berth_snapshot_record record = { 0 };
+  char id[BERTH_ID_SIZE];
+
+  berth_snapshot_sweep (host);
+  if (berth_id_resolve_snapshot (host, name, id, error) != 0
+      || berth_lock_take (host, id, LOCK_MS, NULL, &lock, error) != 0
+      || berth_store_load_snapshot (host->store, id, &record, error) != 0)
+    return -1;
+  int cleared = clear_locked (host, &record, error);
+  return cleared < 0 ? -1
+         : cleared > 0 ? 0
+                       : berth_error_set (error, BERTH_E_CONFLICT, "sandbox %s is still held for snapshot %s",
+                                          record.sandbox, id);
+}
+
+int
+berth_snapshot_remove (struct berth_host *host, const char *name, struct berth_error *error)
+{
+  struct berth_audit audit = { .to = name };
+
+  if (berth_audit_begin (&audit, host, "snapshot.remove", NULL, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, remove_named (host, name, error));
+}
+
+/* ---- what others have left ---- */
+
 static int
 sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
 {
@@ -203,8 +231,7 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
     return error->code == BERTH_E_NOT_FOUND ? 0 : -1;
   if (record.state == BERTH_SNAPSHOT_READY)
     return 0;
-  int let = record.frozen != 0 ? let_go (host, &record, error) : 1;
-  return let <= 0 ? let : remove_locked (host, &record, error);
+  return clear_locked (host, &record, error) < 0 ? -1 : 0;
 }
 
 /* Of a maker whose record went, or was lost, before it.  A whole file without a record is left alone: it

@@ -5,6 +5,10 @@
 #include "core/manager/environment.h"
 #include "core/manager/ids.h"
 
+/* Limits that hold for every sandbox, whether the user wrote them or not: a default that is not
+ * in force would be "unlimited". */
+#define BERTH_ALWAYS_LIMITED (BERTH_SPEC_CPU | BERTH_SPEC_MEMORY | BERTH_SPEC_PIDS)
+
 /* A specification with what it points to, as far as that is not the caller's. */
 struct berth_wish
 {

@@ -83,15 +83,13 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
     return taken;
   if (berth_store_load (host->store, id, 0, &record, error) != 0)
     return error->code == BERTH_E_SANDBOX_NOT_FOUND ? 0 : -1;
-  if (record.state == BERTH_RECORD_REPLACING)
-    return berth_registry_instance (host->registry, record.backend, "an unfinished rollback", &instance, error) != 0
-               ? -1
-               : berth_rollback_settle_locked (host, instance, id, budget, error);
   struct berth_abandonment why = berth_abandonment_of_locked (&record);
-  if (why.reason == 0)
+  if (why.reason == 0 && record.state != BERTH_RECORD_REPLACING)
     return 0;
   if (berth_registry_instance (host->registry, record.backend, "an abandoned sandbox", &instance, error) != 0)
     return -1;
+  if (why.reason == 0)
+    return berth_rollback_settle_locked (host, instance, id, budget, error);
   int ended = why.reason == BERTH_REAP_EXPIRED ? berth_expiry_decide_locked (host, instance, &record, error) : 1;
   if (ended <= 0)
     return ended;

@@ -6,7 +6,7 @@
 int
 berth_workspace_export_within (struct berth_sandbox *sandbox, const struct berth_tar_limits *limits,
                                struct berth_cancel *cancel, berth_byte_sink *sink, void *context,
-                               struct berth_tar_report *report, struct berth_error *error)
+                               struct berth_tar_report *report, uint64_t *bytes, struct berth_error *error)
 {
   struct berth_manager_call call;
   struct berth_handle *handle = NULL;
@@ -17,6 +17,7 @@ berth_workspace_export_within (struct berth_sandbox *sandbox, const struct berth
   if (berth_data_begin (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
     return -1;
   int result = berth_call_backend (&call)->workspace->export_tar (&call.host.call, handle, limits, &out);
+  *bytes = flow.taken;
   if (result == 0 && flow.reports != 1)
     result = berth_host_call_fail (&call.host, BERTH_E_INTERNAL, "the backend did not say that the tar is complete");
   return berth_call_end (&call, result, error);
@@ -24,7 +25,7 @@ berth_workspace_export_within (struct berth_sandbox *sandbox, const struct berth
 
 int
 berth_workspace_import_within (struct berth_sandbox *sandbox, const struct berth_tar_limits *limits,
-                               struct berth_cancel *cancel, berth_byte_source *source, void *context,
+                               struct berth_cancel *cancel, berth_byte_source *source, void *context, uint64_t *bytes,
                                struct berth_error *error)
 {
   struct berth_manager_call call;
@@ -39,8 +40,9 @@ berth_workspace_import_within (struct berth_sandbox *sandbox, const struct berth
                                .limit = limits->max_bytes };
   struct berth_source in
       = { .struct_size = sizeof in, .context = &flow, .size = BERTH_UNKNOWN_SIZE, .read = berth_inflow_read };
-  return berth_call_end (&call, berth_call_backend (&call)->workspace->import_tar (&call.host.call, handle, limits, &in),
-                         error);
+  int result = berth_call_backend (&call)->workspace->import_tar (&call.host.call, handle, limits, &in);
+  *bytes = flow.given;
+  return berth_call_end (&call, result, error);
 }
 
 static int
@@ -63,14 +65,14 @@ make_limits (const struct berth_sandbox *sandbox, const struct berth_workspace_o
 static int
 export_all (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
             int (*sink) (void *context, const void *bytes, size_t size), void *context,
-            struct berth_tar_report *report, struct berth_error *error)
+            struct berth_tar_report *report, uint64_t *bytes, struct berth_error *error)
 {
   struct berth_workspace_options ours;
   struct berth_tar_limits limits;
 
   if (make_limits (sandbox, options, &ours, &limits, error) != 0)
     return -1;
-  return berth_workspace_export_within (sandbox, &limits, ours.cancel, sink, context, report, error);
+  return berth_workspace_export_within (sandbox, &limits, ours.cancel, sink, context, report, bytes, error);
 }
 
 int
@@ -82,12 +84,12 @@ berth_workspace_export (struct berth_sandbox *sandbox, const struct berth_worksp
 
   if (berth_audit_begin (&audit, sandbox->host, "workspace.export", sandbox, &error) != 0)
     return -1;
-  return berth_audit_end (&audit, export_all (sandbox, options, sink, context, report, error));
+  return berth_audit_end (&audit, export_all (sandbox, options, sink, context, report, &audit.bytes_out, error));
 }
 
 static int
 import_all (struct berth_sandbox *sandbox, const struct berth_workspace_options *options,
-            int64_t (*source) (void *context, void *bytes, size_t size), void *context,
+            int64_t (*source) (void *context, void *bytes, size_t size), void *context, uint64_t *bytes,
             struct berth_error *error)
 {
   struct berth_workspace_options ours;
@@ -95,7 +97,7 @@ import_all (struct berth_sandbox *sandbox, const struct berth_workspace_options 
 
   if (make_limits (sandbox, options, &ours, &limits, error) != 0)
     return -1;
-  return berth_workspace_import_within (sandbox, &limits, ours.cancel, source, context, error);
+  return berth_workspace_import_within (sandbox, &limits, ours.cancel, source, context, bytes, error);
 }
 
 int
@@ -107,5 +109,5 @@ berth_workspace_import (struct berth_sandbox *sandbox, const struct berth_worksp
 
   if (berth_audit_begin (&audit, sandbox->host, "workspace.import", sandbox, &error) != 0)
     return -1;
-  return berth_audit_end (&audit, import_all (sandbox, options, source, context, error));
+  return berth_audit_end (&audit, import_all (sandbox, options, source, context, &audit.bytes_in, error));
 }
