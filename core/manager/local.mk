@@ -15,7 +15,7 @@ check_LTLIBRARIES += %D%/tests/libplace.la
 %C%_tests_libplace_la_SOURCES = %D%/tests/place.c %D%/tests/place.h
 MANAGER_TEST_LIBS = %D%/tests/libplace.la %D%/libmanager.la core/registry/libregistry.la core/state/libstate.la sdk/base/libjson.la $(TEST_LIBS)
 # Those on the backend `fake`, which need nothing of the machine, and those on `ns`.
-MANAGER_FAKE_TESTS = %D%/tests/audit %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/domain %D%/tests/environment %D%/tests/expiry %D%/tests/interrupted \
+MANAGER_FAKE_TESTS = %D%/tests/again %D%/tests/audit %D%/tests/crash %D%/tests/create %D%/tests/destroy %D%/tests/directories %D%/tests/domain %D%/tests/environment %D%/tests/expiry %D%/tests/interrupted \
 	%D%/tests/life %D%/tests/races %D%/tests/reap %D%/tests/rebuild %D%/tests/states %D%/tests/snapshot %D%/tests/texts %D%/tests/use
 MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/crowd %D%/tests/live %D%/tests/stress
 VALGRIND_TESTS += $(MANAGER_FAKE_TESTS)
@@ -23,6 +23,7 @@ THREAD_TESTS += $(MANAGER_FAKE_TESTS)
 check_PROGRAMS += $(MANAGER_TESTS)
 TESTS += $(MANAGER_TESTS)
 %C%_tests_audit_LDADD = $(MANAGER_TEST_LIBS)
+%C%_tests_again_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_create_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_destroy_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_crowd_LDADD = $(MANAGER_TEST_LIBS)
