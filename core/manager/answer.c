@@ -26,6 +26,24 @@ berth_answer_take (void *context, const struct berth_effective *effective)
   return 0;
 }
 
+int
+berth_answer_ask (struct berth_instance *instance, const struct berth_native *native, struct berth_answer *answer)
+{
+  struct berth_manager_call call;
+  struct berth_effective_sink sink = { .struct_size = sizeof sink, .context = answer, .effective = berth_answer_take };
+  struct berth_handle *handle = NULL;
+
+  answer->call = &call.host;
+  berth_call_begin (&call, instance, native->id, NULL, BERTH_CONTROL_MS);
+  int result = berth_call_backend (&call)->lifecycle->connect (&call.host.call, berth_instance_state (instance), native,
+                                                               &sink, &handle);
+  answer->call = NULL;
+  if (berth_call_end (&call, result, NULL) != 0)
+    return -1;
+  berth_handle_release (instance, handle);
+  return answer->given ? 0 : -1;
+}
+
 void
 berth_answer_clear (struct berth_answer *answer)
 {

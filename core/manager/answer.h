@@ -17,6 +17,8 @@ struct berth_answer
 
 /* For the `effective` member of a sink whose context is a struct berth_answer. */
 int berth_answer_take (void *context, const struct berth_effective *effective);
+/* What is in force of one that is there, as connect tells it.  -1 when it does not. */
+int berth_answer_ask (struct berth_instance *instance, const struct berth_native *native, struct berth_answer *answer);
 void berth_answer_clear (struct berth_answer *answer);
 
 /* Before anything is made: the tier that is required, and every limit in force or refused. */

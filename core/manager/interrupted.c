@@ -95,24 +95,6 @@ is_running (struct berth_instance *instance, const struct berth_native *native)
   return berth_call_end (&call, result, NULL) == 1;
 }
 
-/* What is in force, as connect tells it. */
-static int
-ask_effective (struct berth_instance *instance, const struct berth_native *native, struct berth_answer *answer)
-{
-  struct berth_manager_call call;
-  struct berth_effective_sink sink = { .struct_size = sizeof sink, .context = answer, .effective = berth_answer_take };
-  struct berth_handle *handle = NULL;
-
-  answer->call = &call.host;
-  berth_call_begin (&call, instance, native->id, NULL, BERTH_CONTROL_MS);
-  int result = berth_call_backend (&call)->lifecycle->connect (&call.host.call, berth_instance_state (instance), native,
-                                                               &sink, &handle);
-  if (berth_call_end (&call, result, NULL) != 0)
-    return -1;
-  berth_handle_release (instance, handle);
-  return answer->given ? 0 : -1;
-}
-
 int
 berth_interrupted_continue_locked (struct berth_host *host, struct berth_instance *instance,
                                    const struct berth_wish *wish, struct berth_record *record,
@@ -126,7 +108,7 @@ berth_interrupted_continue_locked (struct berth_host *host, struct berth_instanc
   if (record->assignment_id == NULL || record->owned != 0 || record->native_count != 1 || wish->options.snapshot != NULL)
     return 1;
   struct berth_native native = berth_native_of (instance, berth_record_current (record));
-  if (is_running (instance, &native) && ask_effective (instance, &native, &answer) == 0
+  if (is_running (instance, &native) && berth_answer_ask (instance, &native, &answer) == 0
       && berth_answer_check (wish, instance, &answer, NULL) == 0)
     {
       record->state = BERTH_RECORD_RUNNING;

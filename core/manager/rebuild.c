@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/manager/answer.h"
+#include "core/manager/expiry.h"
 #include "core/manager/ids.h"
 #include "core/manager/info.h"
 #include "core/manager/inventory.h"
@@ -82,8 +83,7 @@ set_end (const struct berth_host *host, const struct berth_seen *seen, struct be
       record->left_ms = left_ms > 1 ? left_ms : 1;
       return;
     }
-  record->deadline_wall_ms = berth_clock_wall_ms () + left_ms;
-  record->deadline_boot_ms = berth_clock_boottime_ms () + left_ms;
+  berth_expiry_set (record, left_ms);
 }
 
 /* The user's labels, without those that the host added. */
@@ -130,21 +130,11 @@ fill (const struct berth_host *host, const char *backend, const struct berth_see
 static void
 ask_effective (struct berth_instance *instance, const struct berth_record_native *native, struct berth_record *record)
 {
-  struct berth_manager_call call;
-  struct berth_answer answer = { .call = &call.host };
-  struct berth_effective_sink sink = { .struct_size = sizeof sink, .context = &answer, .effective = berth_answer_take };
-  struct berth_handle *handle = NULL;
+  struct berth_answer answer = { 0 };
   struct berth_native named = berth_native_of (instance, native);
 
-  berth_call_begin (&call, instance, named.id, NULL, BERTH_CONTROL_MS);
-  int result = berth_call_backend (&call)->lifecycle->connect (&call.host.call, berth_instance_state (instance), &named,
-                                                               &sink, &handle);
-  if (berth_call_end (&call, result, NULL) == 0)
-    {
-      if (answer.given)
-        berth_answer_record (&answer, instance, record, NULL);
-      berth_handle_release (instance, handle);
-    }
+  if (berth_answer_ask (instance, &named, &answer) == 0)
+    berth_answer_record (&answer, instance, record, NULL);
   berth_answer_clear (&answer);
 }
 
