@@ -46,10 +46,11 @@ ns_freezer_is_closed (const char *freezer)
   return file_says (freezer, is_version_1 (freezer) ? "FR" : "1"); /* FREEZING, FROZEN */
 }
 
-/* 1 all of it stands still, 0 not yet. */
-static int
-is_still (const char *freezer)
+bool
+ns_freezer_is_still (const char *freezer)
 {
+  if (freezer == NULL)
+    return false;
   if (is_version_1 (freezer))
     return file_says (freezer, "FROZEN");
   BERTH_AUTO_FREE char *events
@@ -94,7 +95,7 @@ find (struct berth_call *call, const struct berth_state *state, const char *id, 
 static int
 wait_until_still (struct berth_call *call, const char *freezer, const char *id)
 {
-  for (int64_t end = berth_clock_monotonic_ms () + FREEZE_MS; !is_still (freezer);)
+  for (int64_t end = berth_clock_monotonic_ms () + FREEZE_MS; !ns_freezer_is_still (freezer);)
     {
       uint32_t code = call->services->cancelled (call);
       if (code != 0)

@@ -240,11 +240,17 @@ int ns_disk_wait (struct berth_call *call, int box, const char *id);
 char *ns_freezer_path (const char *directory, int version);
 /* Whether it is frozen, or about to be; what cannot be read is not. */
 bool ns_freezer_is_closed (const char *freezer);
+/* Whether all of it stands still by now. */
+bool ns_freezer_is_still (const char *freezer);
 /* Lets what was killed while frozen die, where the kernel does not by itself. */
 void ns_freezer_let_die (const char *freezer);
 int ns_pause (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
               const struct berth_options *options);
 int ns_resume (struct berth_call *call, struct berth_state *state, const struct berth_native *native);
+
+/* ---- door.c ---- */
+/* The agent's, and of a paused sandbox its export. */
+extern const struct berth_workspace_ops ns_workspace;
 
 /* ---- meta.c ---- */
 struct ns_meta

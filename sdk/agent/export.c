@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sdk/agent/entry.h"
@@ -11,6 +12,7 @@
 #include "sdk/base/cleanup.h"
 
 #define LINKS_MAXIMUM 65536 /* files with several names that are remembered; others are copied */
+#define NAMES_MAXIMUM (16u * 1024 * 1024) /* bytes of their names */
 #define RUNS_MAXIMUM 1024   /* a file with more holes is sent without them */
 
 /* A file with several names, and the first of them. */
@@ -27,6 +29,7 @@ struct export
   struct accounts accounts;
   struct linked *links;
   size_t link_count;
+  size_t name_bytes;
   struct walk_result walked;
   bool copied_links;
   bool skipped;
@@ -46,9 +49,9 @@ find_link (const struct export *export, const struct stat *status)
 static void
 remember_link (struct export *export, const struct stat *status, const char *name)
 {
-  size_t count = export->link_count;
+  size_t count = export->link_count, size = strlen (name);
 
-  if (count == LINKS_MAXIMUM)
+  if (count == LINKS_MAXIMUM || export->name_bytes + size > NAMES_MAXIMUM)
     {
       export->copied_links = true;
       return;
@@ -64,8 +67,10 @@ remember_link (struct export *export, const struct stat *status, const char *nam
   export->links[count].name = strdup (name);
   export->links[count].device = status->st_dev;
   export->links[count].inode = status->st_ino;
-  if (export->links[count].name != NULL)
-    export->link_count++;
+  if (export->links[count].name == NULL)
+    return;
+  export->link_count++;
+  export->name_bytes += size;
 }
 
 /* The runs of data of a file with holes; 0 when it is to be sent whole. */

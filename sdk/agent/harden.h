@@ -16,8 +16,8 @@ int harden_identity (uid_t id);
 /* What the agent and all that it starts may write of a core: a filter may forbid it later. */
 int harden_core (uint64_t limit);
 
-/* landlock.c: what is written lies below WORKSPACE and the places for temporary files, where the kernel
- * can hold that; after harden_process.  -1 with errno. */
+/* landlock.c: what is written lies below WORKSPACE and the places for temporary files, NULL: nothing is
+ * written, where the kernel can hold that; after harden_process.  -1 with errno. */
 int harden_writes (const char *workspace);
 
 /* Undumpable; no new privileges; empty bounding, ambient and inheritable sets; reaper of all that it

@@ -76,7 +76,7 @@ harden_writes (const char *workspace)
   if (version >= 3)
     wanted.handled |= TRUNCATE;
   BERTH_AUTO_FD int ruleset = (int) syscall (SYS_landlock_create_ruleset, &wanted, sizeof wanted, 0u);
-  if (ruleset < 0 || allow_own (ruleset, workspace, wanted.handled) < 0)
+  if (ruleset < 0 || (workspace != NULL && allow_own (ruleset, workspace, wanted.handled) < 0))
     return -1;
   return (int) syscall (SYS_landlock_restrict_self, ruleset, 0u);
 }

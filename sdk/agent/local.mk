@@ -6,8 +6,8 @@ AGENT_PARTS = $(AGENT_WIRE) %D%/failure.c %D%/request.c %D%/member.c %D%/entry.c
 AGENT_SERVING = %D%/attributes.c %D%/change.c %D%/command.c %D%/conn.c %D%/deadline.c %D%/export.c \
 	%D%/file_read.c %D%/file_write.c %D%/import.c %D%/nanny.c %D%/serve.c %D%/spawn.c %D%/target.c \
 	%D%/tree.c %D%/walk.c
-AGENT_CODE = $(AGENT_PARTS) $(AGENT_SERVING) %D%/accept.c %D%/guard.c %D%/harden.c %D%/landlock.c %D%/main.c
-AGENT_INCLUDED = %D%/account.h %D%/agent.h %D%/conn.h %D%/deadline.h %D%/entry.h %D%/failure.h %D%/guard.h %D%/harden.h \
+AGENT_CODE = $(AGENT_PARTS) $(AGENT_SERVING) %D%/accept.c %D%/door.c %D%/guard.c %D%/harden.c %D%/landlock.c %D%/main.c
+AGENT_INCLUDED = %D%/account.h %D%/agent.h %D%/conn.h %D%/deadline.h %D%/door.h %D%/entry.h %D%/failure.h %D%/guard.h %D%/harden.h \
 	%D%/member.h %D%/operations.h %D%/path.h %D%/protocol.h %D%/request.h %D%/spawn.h %D%/target.h \
 	%D%/tree.h %D%/walk.h %D%/wire.h
 

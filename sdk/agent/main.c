@@ -1,5 +1,5 @@
 /* berth-agent: the first process of a sandbox.  docs/agent-protocol.md describes its options.
- * Under another name it is what keeps a network for one: guard.h. */
+ * Under other names it is what keeps a network for one, guard.h, and a way into one that is held, door.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sdk/agent/deadline.h"
+#include "sdk/agent/door.h"
 #include "sdk/agent/guard.h"
 #include "sdk/agent/harden.h"
 #include "sdk/base/fd.h"
@@ -284,6 +285,8 @@ main (int argc, char **argv)
 
   if (argc > 0 && strcmp (argv[0], GUARD_NAME) == 0)
     guard_main (argc, argv);
+  if (argc > 0 && strcmp (argv[0], DOOR_NAME) == 0)
+    door_main ();
   read_options (argc, argv, &agent, &options);
   harden_signals ();
   read_inherited (&agent, &options);
