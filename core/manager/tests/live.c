@@ -254,13 +254,17 @@ die_anywhere (const char *backend)
       kill (pid, SIGKILL);
       CU_ASSERT_TRUE (WIFSIGNALED (berth_test_end (pid)));
       place_open (&place);
-      berth_sweep (place.host);
+      place_sweep (&place);
       CU_ASSERT_TRUE (place_records (&place) <= 1);
       CU_ASSERT_EQUAL (place_records (&place), place_sightings (&place));
       struct berth_sandbox *sandbox = NULL;
       if (berth_sandbox_open (place.host, "sb-", &sandbox, NULL) == 0)
         {
-          CU_ASSERT_EQUAL (place_run (sandbox, "exit 6", NULL), 6);
+          struct berth_error error = { 0 };
+          int code = place_run (sandbox, "exit 6", &error);
+          if (code != 6)
+            fprintf (stderr, "     exit 6: %d %s: %s\n", code, berth_error_name (error.code), error.message);
+          CU_ASSERT_EQUAL (code, 6);
           berth_sandbox_cleanup (&sandbox);
         }
       berth_host_close (BERTH_STEAL_POINTER (place.host));
