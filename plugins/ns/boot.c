@@ -2,10 +2,12 @@
 #include "plugins/ns/boot.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "plugins/ns/network.h"
@@ -247,8 +249,12 @@ ns_boot_kill (struct ns_boot *boot)
   boot->handle = NULL;
   ns_launched_kill (&boot->launched);
   ns_launched_close (&boot->launched);
-  if (boot->guard >= 0)
-    ns_guard_end (boot->guard, GUARD_KILL_MS);
+  if (boot->guard < 0)
+    return;
+  syscall (SYS_pidfd_send_signal, boot->guard, SIGKILL, NULL, 0);
+  struct berth_call *shielded = boot->call->services->shield (boot->call, GUARD_KILL_MS);
+  ns_wait_for_death (shielded, boot->guard);
+  boot->call->services->unshield (shielded);
 }
 
 void

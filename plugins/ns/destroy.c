@@ -19,9 +19,8 @@
 #define KILL_MS 5000 /* then the verdict is ACCEPTED */
 #define POLL_MS 100
 
-/* 1 once the process is dead, 0 not yet, -1 after fail. */
-static int
-wait_for_death (struct berth_call *call, int process)
+int
+ns_wait_for_death (struct berth_call *call, int process)
 {
   struct pollfd poll_fd = { .fd = process, .events = POLLIN };
 
@@ -44,12 +43,15 @@ ns_kill_agent (struct berth_call *call, const struct ns_meta *meta)
   int dead = 1;
 
   if (agent >= 0)
+    syscall (SYS_pidfd_send_signal, agent, SIGKILL, NULL, 0);
+  if (guard >= 0)
+    syscall (SYS_pidfd_send_signal, guard, SIGKILL, NULL, 0);
+  if (agent >= 0)
     {
-      syscall (SYS_pidfd_send_signal, agent, SIGKILL, NULL, 0);
       ns_freezer_let_die (meta->freezer);
-      dead = wait_for_death (call, agent);
+      dead = ns_wait_for_death (call, agent);
     }
-  return dead == 1 && guard >= 0 ? ns_guard_end (guard, KILL_MS) : dead;
+  return dead == 1 && guard >= 0 ? ns_wait_for_death (call, guard) : dead;
 }
 
 /* Whether somebody listens at PATH. */

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,18 +278,6 @@ ns_network_start (struct ns_boot *boot)
     ns_launch_explain (boot->call, &boot->plan, &boot->launched);
   close_beside (&beside);
   return result;
-}
-
-/* ---- its end ---- */
-
-int
-ns_guard_end (int guard, int patience_ms)
-{
-  struct pollfd poll_fd = { .fd = guard, .events = POLLIN };
-
-  syscall (SYS_pidfd_send_signal, guard, SIGKILL, NULL, 0);
-  /* Pasta is dead before the guard is. */
-  return poll (&poll_fd, 1, patience_ms) == 1;
 }
 
 /* ---- what is in force ---- */

@@ -303,8 +303,6 @@ int ns_meta_guard (const struct ns_meta *meta);
 extern const struct berth_network_ops ns_network;
 /* Which of the two POLICY (NULL: none) asks for, or refuses it. */
 int ns_network_resolve (struct berth_call *call, const struct berth_policy *policy, uint32_t *action);
-/* Kills it: 1 once it is dead, and pasta with it; 0 not yet. */
-int ns_guard_end (int guard, int patience_ms);
 
 /* ---- seccomp.c ---- */
 /* A descriptor to read the filter from; -1 after fail. */
@@ -330,8 +328,11 @@ void ns_release (struct berth_call *call, struct berth_handle *handle);
 /* ---- create.c, destroy.c, restart.c, inventory.c, expiry.c ---- */
 int ns_create (struct berth_call *call, struct berth_state *state, const struct berth_spec *spec,
                const struct berth_create_sink *sink, struct berth_handle **out);
-/* 1 once the agent is dead, and everything in its pid namespace with it; 0 not yet; -1 after fail. */
+/* 1 once the agent and the guard are dead, and with each everything in its pid namespace; 0 not yet; -1 after
+ * fail. */
 int ns_kill_agent (struct berth_call *call, const struct ns_meta *meta);
+/* The same of one process, by its pidfd, that was killed. */
+int ns_wait_for_death (struct berth_call *call, int process);
 int ns_stop (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
              const struct berth_options *options);
 int ns_start (struct berth_call *call, struct berth_state *state, const struct berth_native *native);
