@@ -206,8 +206,8 @@ ns_wait_readable (struct berth_call *call, int fd)
     }
 }
 
-static int
-fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_news *news)
+int
+ns_launch_fail (struct berth_call *call, const struct ns_plan *plan, const struct ns_news *news, const char *where)
 {
   char step[320];
 
@@ -215,7 +215,7 @@ fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_
   errno = news->error;
   call->services->fail (call, errno == ENOMEM || errno == ENOSPC || errno == EAGAIN ? BERTH_E_RESOURCE_EXHAUSTED
                                                                                   : BERTH_E_CONFIGURATION,
-                        "cannot %s in the new sandbox: %m", step);
+                        "cannot %s %s: %m", step, where);
   if (news->value == -NS_STAGE_CLONE)
     call->services->hint (call, "user namespaces must be allowed: see user.max_user_namespaces of sysctl");
   else if (news->value >= 0 && plan->steps[news->value].kind == NS_STEP_MOUNT && news->error == EPERM
@@ -227,6 +227,12 @@ fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_
   else if (news->value == -NS_STAGE_EXEC)
     call->services->hint (call, "the agent must be executable by everybody, and its directory's file system not noexec");
   return -1;
+}
+
+static int
+fail_step (struct berth_call *call, const struct ns_plan *plan, const struct ns_news *news)
+{
+  return ns_launch_fail (call, plan, news, "in the new sandbox");
 }
 
 /* Whether there is NEWS already. */

@@ -39,6 +39,8 @@ struct ns_launched
 int ns_agent_open (struct berth_call *call, const char *path);
 /* 0 when FD can be read or has ended, -1 after fail. */
 int ns_wait_readable (struct berth_call *call, int fd);
+/* Fails with the step or stage that the NEWS says could not be taken, and WHERE. */
+int ns_launch_fail (struct berth_call *call, const struct ns_plan *plan, const struct ns_news *news, const char *where);
 /* Starts a process with copies of the descriptors of CHILD that is no child which others could wait for: 0 with
  * its PIDFD, or -1 with errno. */
 int ns_launch_beside (struct ns_child *child, int *pidfd);

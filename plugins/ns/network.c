@@ -117,6 +117,16 @@ ns_network_resolver (void)
 
 /* ---- the guard ---- */
 
+/* What becomes the guard tells by the same pipe why it cannot. */
+_Static_assert (sizeof (struct guard_news) == sizeof (struct ns_news)
+                  && offsetof (struct guard_news, what) == offsetof (struct ns_news, what)
+                  && offsetof (struct guard_news, value) == offsetof (struct ns_news, value)
+                  && offsetof (struct guard_news, error) == offsetof (struct ns_news, error),
+                "the news of both are read as one");
+_Static_assert ((int) GUARD_STARTED != (int) NS_NEWS_FAILED && (int) GUARD_READY != (int) NS_NEWS_FAILED, "a failure is no news of the guard's");
+_Static_assert (GUARD_ID == NS_AGENT_ID, "the guard has the agent's id");
+_Static_assert (GUARD_NEWS < NS_AGENT_FDS, "every descriptor of the guard's has its place");
+
 struct beside
 {
   int fds[NS_AGENT_FDS];
@@ -216,15 +226,17 @@ fail_with_words (struct berth_call *call, int errors)
 static int
 listen_to (struct ns_boot *boot, const struct beside *beside)
 {
-  struct guard_news news;
+  struct ns_news news;
   bool ready = false;
 
   do
     {
       if (ns_wait_readable (boot->call, beside->news) < 0)
         return -1;
-      if (read (beside->news, &news, sizeof news) != (ssize_t) sizeof news || news.what == NS_NEWS_FAILED)
+      if (read (beside->news, &news, sizeof news) != (ssize_t) sizeof news)
         return fail_with_words (boot->call, beside->fds[2]);
+      if (news.what == NS_NEWS_FAILED)
+        return ns_launch_fail (boot->call, &boot->plan, &news, "for the guard of the network");
       ready |= news.what == GUARD_READY;
       if (news.what == GUARD_STARTED)
         {
