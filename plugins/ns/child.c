@@ -393,6 +393,15 @@ ns_child_hold (pid_t parent)
     syscall (SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
 
+void
+ns_child_enter_cgroup (const struct ns_child *child, struct clone_args *arguments)
+{
+  if (child->into < 0)
+    return;
+  arguments->flags |= CLONE_INTO_CGROUP;
+  arguments->cgroup = (uint64_t) child->into;
+}
+
 /* Handlers of the host's are forgotten with the clone; what the host ignores, the agent forgets. */
 static long
 clone_first (const struct ns_child *child, int *pidfd)
@@ -403,11 +412,7 @@ clone_first (const struct ns_child *child, int *pidfd)
     .exit_signal = SIGCHLD,
   };
 
-  if (child->into >= 0)
-    {
-      arguments.flags |= CLONE_INTO_CGROUP;
-      arguments.cgroup = (uint64_t) child->into;
-    }
+  ns_child_enter_cgroup (child, &arguments);
   return syscall (SYS_clone3, &arguments, sizeof arguments);
 }
 

@@ -329,6 +329,7 @@ clone_beside (const struct ns_child *child, int *pidfd)
   struct clone_args arguments = { .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND, .pidfd = (uint64_t) (uintptr_t) pidfd };
   sigset_t all, before;
 
+  ns_child_enter_cgroup (child, &arguments);
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &before);
   long pid = syscall (SYS_clone3, &arguments, sizeof arguments);

@@ -175,13 +175,7 @@ make_cgroup (struct ns_boot *boot, struct ns_cgroup *out)
   limits.pids = OWN_PIDS;
   if (name == NULL)
     return boot->call->services->fail (boot->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
-  if (ns_cgroup_make (boot->call, &boot->hierarchies, name, &limits, out) < 0)
-    return -1;
-  /* It is started as others are, and joins as with v1. */
-  int join = out->into >= 0 ? openat (out->into, "cgroup.procs", O_WRONLY | O_CLOEXEC) : -1;
-  if (join >= 0)
-    out->join[out->joins++] = join;
-  return out->into >= 0 && join < 0 ? boot->call->services->fail (boot->call, BERTH_E_INTERNAL, "cannot enter a cgroup: %m") : 0;
+  return ns_cgroup_make (boot->call, &boot->hierarchies, name, &limits, out);
 }
 
 static int
@@ -254,7 +248,7 @@ run_guard (struct ns_boot *boot, struct beside *beside, const char *pasta)
 {
   const char *resolver = ns_network_resolver ();
   const char *const arguments[] = { GUARD_NAME, pasta, "--no-map-gw", resolver != NULL ? "--dns-forward" : NULL, resolver, NULL };
-  struct ns_child child = { .box = -1, .workspace = -1, .into = -1, .go = -1, .space = -1, .agent = beside->agent,
+  struct ns_child child = { .box = -1, .workspace = -1, .into = beside->cgroup.into, .go = -1, .space = -1, .agent = beside->agent,
                             .status = beside->fds[GUARD_NEWS], .joins = beside->cgroup.joins, .arguments = (char *const *) arguments };
   int pidfd = -1;
   siginfo_t info;

@@ -127,7 +127,10 @@ struct ns_child
 /* The process between the caller and the sandbox's first one, of the type that clone wants; it does not
  * return.  It shares the caller's memory, but in a sanitizer's build. */
 int ns_child_run (void *child);
-/* A process that is not in the sandbox: of the cgroups only those to join count. */
+/* The new process begins in the cgroup of v2, where there is one: to move there would wait for RCU. */
+struct clone_args;
+void ns_child_enter_cgroup (const struct ns_child *child, struct clone_args *arguments);
+/* A process that is not in the sandbox, and begins in the cgroup of v2. */
 _Noreturn void ns_child_run_beside (const struct ns_child *child);
 /* A process that keeps its namespaces until it is killed, or PARENT dies. */
 _Noreturn void ns_child_hold (pid_t parent);
