@@ -126,6 +126,15 @@ has_network (const struct ns_boot *boot)
   return boot->meta.limits.network == BERTH_ALLOW;
 }
 
+/* What the limit lets run, and beside it what belongs to the sandbox's user namespace too; 0: any. */
+static uint32_t
+count_processes (const struct ns_boot *boot)
+{
+  if (!(boot->meta.limits.enforced & BERTH_SPEC_PIDS))
+    return 0;
+  return boot->meta.limits.pids + (has_network (boot) ? BESIDE : 0);
+}
+
 static void
 fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
 {
@@ -147,8 +156,8 @@ fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
   if (boot->users.single)
     {
       add_word (arguments, "--single-user");
-      if (meta->limits.enforced & BERTH_SPEC_PIDS)
-        add_number (arguments, "--limit-processes", meta->limits.pids + (has_network (boot) ? BESIDE : 0));
+      if (count_processes (boot) > 0)
+        add_number (arguments, "--limit-processes", count_processes (boot));
     }
   else
     add_number (arguments, "--own-id", NS_AGENT_ID);
@@ -171,7 +180,7 @@ start_agent (struct ns_boot *boot)
     .cgroup = &boot->cgroup,
     .box = boot->box,
     .users = &boot->users,
-    .processes = boot->meta.limits.enforced & BERTH_SPEC_PIDS ? boot->meta.limits.pids + (has_network (boot) ? BESIDE : 0) : 0,
+    .processes = count_processes (boot),
     .network = has_network (boot),
     .agent = call->services->agent_path (call->instance, NULL),
     .arguments = arguments.word,
@@ -182,7 +191,8 @@ start_agent (struct ns_boot *boot)
   };
 
   fill_arguments (boot, &arguments);
-  ns_plan_root (&boot->plan, &boot->meta.limits, has_network (boot) ? ns_network_resolver () : NULL);
+  boot->resolver = has_network (boot) ? ns_network_resolver () : NULL;
+  ns_plan_root (&boot->plan, &boot->meta.limits, boot->resolver);
   if (boot->plan.error != 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
   if (boot->plan.odd != NULL)

@@ -24,6 +24,7 @@ struct ns_boot
   struct ns_cgroup cgroup;
   struct ns_plan plan;
   struct ns_launched launched;
+  const char *resolver; /* the address inside of a server of names, or NULL */
   int guard; /* of the network, or -1 */
   int disk; /* the mount of a limited workspace, or -1 */
   int listen;

@@ -246,8 +246,8 @@ listen_to (struct ns_boot *boot, const struct beside *beside)
 static int
 run_guard (struct ns_boot *boot, struct beside *beside, const char *pasta)
 {
-  const char *resolver = ns_network_resolver ();
-  const char *const arguments[] = { GUARD_NAME, pasta, "--no-map-gw", resolver != NULL ? "--dns-forward" : NULL, resolver, NULL };
+  const char *const arguments[]
+      = { GUARD_NAME, pasta, "--no-map-gw", boot->resolver != NULL ? "--dns-forward" : NULL, boot->resolver, NULL };
   struct ns_child child = { .box = -1, .workspace = -1, .into = beside->cgroup.into, .go = -1, .space = -1, .agent = beside->agent,
                             .status = beside->fds[GUARD_NEWS], .joins = beside->cgroup.joins, .arguments = (char *const *) arguments };
   int pidfd = -1;
