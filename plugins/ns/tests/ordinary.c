@@ -154,11 +154,12 @@ the_agent_is_out_of_reach (void)
                  "alive");
   guest_expect (&guest, "cat /proc/1/comm", "berth-agent");
   /* Nor by what needs no signal. */
-  guest_expect (&guest,
-                 "(prlimit --pid 1 --cpu=1; renice 19 1; renice 19 -u sandbox; taskset -p 1 1; ionice -c 3 -p 1; ionice -c 3 -u 1000;"
-                 " chrt -i -p 0 1; echo 1000 > /proc/1/oom_score_adj) >/dev/null 2>&1;"
-                 " grep -h 'cpu time' /proc/1/limits | tr -s ' '; ps -o ni=,cls= -p 1 | tr -d ' '; cat /proc/1/oom_score_adj",
-                 "Max cpu time unlimited unlimited seconds \n0TS\n0");
+  const char *state = "grep -h 'cpu time' /proc/1/limits; ps -o ni=,cls= -p 1; cat /proc/1/oom_score_adj";
+  BERTH_AUTO_FREE char *before = strdup (guest_output (&guest, state));
+  CU_ASSERT_PTR_NOT_NULL (strstr (before, "TS\n"));
+  guest_output (&guest, "prlimit --pid 1 --cpu=1; renice 19 1; renice 19 -u sandbox; taskset -p 1 1; ionice -c 3 -p 1;"
+                        " ionice -c 3 -u 1000; chrt -i -p 0 1; echo 1000 > /proc/1/oom_score_adj");
+  guest_expect (&guest, state, before);
   /* The control: of its own processes it can read all that. */
   guest_expect (&guest, "sleep 5 & [ -n \"$(readlink /proc/$!/exe)\" ] && head -c 5 /proc/$!/environ | wc -c; kill $!", "5");
   guest_alone_end (&host, &guest);
