@@ -322,22 +322,41 @@ run_child (struct ns_child *child, pid_t *between)
   return *between < 0 ? -1 : 0;
 }
 
-/* A copy of the host, in memory too: it lets go of what it has open. */
+pid_t
+ns_clone (struct clone_args *arguments)
+{
+  sigset_t all, before;
+
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  pid_t pid = (pid_t) syscall (SYS_clone3, arguments, sizeof *arguments);
+  if (pid == 0)
+    return 0;
+  int reason = errno;
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  errno = reason;
+  return pid;
+}
+
+void
+ns_end_child (int pidfd)
+{
+  siginfo_t info;
+
+  syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+    ;
+}
+
 static int
 clone_beside (const struct ns_child *child, int *pidfd)
 {
   struct clone_args arguments = { .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND, .pidfd = (uint64_t) (uintptr_t) pidfd };
-  sigset_t all, before;
 
   ns_child_enter_cgroup (child, &arguments);
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  long pid = syscall (SYS_clone3, &arguments, sizeof arguments);
+  pid_t pid = ns_clone (&arguments);
   if (pid == 0)
     ns_child_run_beside (child);
-  int reason = errno;
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-  errno = reason;
   return pid < 0 ? -1 : 0;
 }
 

@@ -41,6 +41,12 @@ int ns_agent_open (struct berth_call *call, const char *path);
 int ns_wait_readable (struct berth_call *call, int fd);
 /* Fails with the step or stage that the NEWS says could not be taken, and WHERE. */
 int ns_launch_fail (struct berth_call *call, const struct ns_plan *plan, const struct ns_news *news, const char *where);
+struct clone_args;
+/* A copy of the host, in memory too, in which all signals are blocked, so that no handler of the host's runs: 0
+ * there, and here its pid, or -1 with errno. */
+pid_t ns_clone (struct clone_args *arguments);
+/* Kills a process made so, and takes its end. */
+void ns_end_child (int pidfd);
 /* Starts a process with copies of the descriptors of CHILD that is no child which others could wait for: 0 with
  * its PIDFD, or -1 with errno. */
 int ns_launch_beside (struct ns_child *child, int *pidfd);

@@ -5,14 +5,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "plugins/ns/boot.h"
@@ -251,7 +248,6 @@ run_guard (struct ns_boot *boot, struct beside *beside, const char *pasta)
   struct ns_child child = { .box = -1, .workspace = -1, .into = beside->cgroup.into, .go = -1, .space = -1, .agent = beside->agent,
                             .status = beside->fds[GUARD_NEWS], .joins = beside->cgroup.joins, .arguments = (char *const *) arguments };
   int pidfd = -1;
-  siginfo_t info;
 
   memcpy (child.join, beside->cgroup.join, sizeof child.join);
   memcpy (child.fds, beside->fds, sizeof child.fds);
@@ -261,9 +257,7 @@ run_guard (struct ns_boot *boot, struct beside *beside, const char *pasta)
   beside->fds[GUARD_NEWS] = -1;
   int result = listen_to (boot, beside);
   /* The guard is its child by now, or will never be; that one ends with the sandbox. */
-  syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-    ;
+  ns_end_child (pidfd);
   close (pidfd);
   return result;
 }

@@ -26,8 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plugins/ns/plan.h"
-#include "plugins/ns/ns.h"
+#include "plugins/ns/launch.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
@@ -103,29 +102,12 @@ start_holder (int *pidfd, pid_t *pid)
 {
   struct clone_args arguments
       = { .flags = CLONE_PIDFD | CLONE_NEWUSER, .pidfd = (uint64_t) (uintptr_t) pidfd };
-  sigset_t all, before;
   pid_t parent = getpid ();
 
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  long got = syscall (SYS_clone3, &arguments, sizeof arguments);
-  if (got == 0)
+  *pid = ns_clone (&arguments);
+  if (*pid == 0)
     ns_child_hold (parent);
-  int reason = errno;
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-  errno = reason;
-  *pid = (pid_t) got;
-  return got < 0 ? -1 : 0;
-}
-
-static void
-end_holder (int pidfd)
-{
-  siginfo_t info;
-
-  syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-  while (waitid (P_PIDFD, (id_t) pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-    ;
+  return *pid < 0 ? -1 : 0;
 }
 
 /* What PATH said goes to WHY where it did not do its work. */
@@ -187,7 +169,7 @@ ns_users_open (struct berth_call *call, const struct ns_range *range, char *why,
   if (run_mapper (call, "newuidmap", pid, geteuid (), range->uid, why, size) == 0
       && run_mapper (call, "newgidmap", pid, getegid (), range->gid, why, size) == 0)
     result = open_mapped (pid, why, size);
-  end_holder (pidfd);
+  ns_end_child (pidfd);
   return result;
 }
 
