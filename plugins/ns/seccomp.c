@@ -4,7 +4,6 @@
  * once; libseccomp is not even loaded while the cache has it. */
 #include "config.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -20,6 +19,7 @@
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/library.h"
 #include "sdk/base/string.h"
 
 #define FILTER_MAXIMUM (BPF_MAXINSNS * sizeof (struct sock_filter))
@@ -35,7 +35,6 @@ static const char cache_magic[8] = "BERTHbpf";
 
 struct library
 {
-  void *handle;
   __typeof__ (seccomp_init) *init;
   __typeof__ (seccomp_release) *release;
   __typeof__ (seccomp_attr_set) *attr_set;
@@ -45,21 +44,10 @@ struct library
   __typeof__ (seccomp_arch_native) *arch_native;
 };
 
-static void
-close_library (struct library *library)
+static bool
+open_library (struct library *library, char *reason, size_t size)
 {
-  if (library->handle != NULL)
-    dlclose (library->handle);
-}
-
-static int
-open_library (struct library *library)
-{
-  const struct
-  {
-    const char *name;
-    void *function;
-  } symbols[] = {
+  const struct berth_library_symbol symbols[] = {
     { "seccomp_init", &library->init },
     { "seccomp_release", &library->release },
     { "seccomp_attr_set", &library->attr_set },
@@ -69,17 +57,7 @@ open_library (struct library *library)
     { "seccomp_arch_native", &library->arch_native },
   };
 
-  /* It stays: taking it away while another thread loads it again gains nothing. */
-  if ((library->handle = dlopen (LIBSECCOMP_SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) == NULL)
-    return -1;
-  for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
-    {
-      void *symbol = dlsym (library->handle, symbols[i].name);
-      if (symbol == NULL)
-        return -1;
-      memcpy (symbols[i].function, &symbol, sizeof symbol);
-    }
-  return 0;
+  return berth_library_load (LIBSECCOMP_SONAME, symbols, sizeof symbols / sizeof *symbols, reason, size);
 }
 
 /* ---- guards: a few instructions of our own before what libseccomp makes ----
@@ -191,38 +169,47 @@ add_rules (const struct library *library, scmp_filter_ctx filter)
   return result;
 }
 
+/* What no list names is answered as by a kernel that does not have it, so that programs take
+ * their older way.  Calls of another architecture (i386 and x32 on x86-64) get the same. */
 static int
-compile (bool user_namespaces, struct berth_buffer *out)
+compile_to (const struct library *library, int fd)
 {
-  BERTH_CLEANUP (close_library) struct library library = { 0 };
+  scmp_filter_ctx filter = library->init (SCMP_ACT_ERRNO (ENOSYS));
+  if (filter == NULL)
+    return -ENOMEM;
+  int result = library->attr_set (filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO (ENOSYS));
+  if (result == 0)
+    result = library->attr_set (filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  if (result == 0)
+    result = add_rules (library, filter);
+  if (result == 0)
+    result = library->export_bpf (filter, fd);
+  library->release (filter);
+  return result;
+}
+
+static int
+compile (struct berth_call *call, bool user_namespaces, struct berth_buffer *out)
+{
+  struct library library;
+  char reason[256];
   BERTH_AUTO_FD int fd = memfd_create ("filter", MFD_CLOEXEC);
 
-  if (fd < 0 || open_library (&library) < 0)
+  if (fd < 0)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no descriptor to compile the seccomp filter: %m");
+  if (!open_library (&library, reason, sizeof reason))
     {
-      errno = ELIBACC;
+      call->services->fail (call, BERTH_E_CONFIGURATION, "cannot compile the seccomp filter: %s", reason);
+      call->services->hint (call, "install " LIBSECCOMP_SONAME);
       return -1;
     }
-  /* What no list names is answered as by a kernel that does not have it, so that programs take
-   * their older way.  Calls of another architecture (i386 and x32 on x86-64) get the same. */
-  scmp_filter_ctx filter = library.init (SCMP_ACT_ERRNO (ENOSYS));
-  if (filter == NULL)
-    return -1;
-  int result = library.attr_set (filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO (ENOSYS));
-  if (result == 0)
-    result = library.attr_set (filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-  if (result == 0)
-    result = add_rules (&library, filter);
-  if (result == 0)
-    result = library.export_bpf (filter, fd);
-  library.release (filter);
+  int result = compile_to (&library, fd);
   if (result != 0)
-    {
-      errno = -result;
-      return -1;
-    }
-  if (lseek (fd, 0, SEEK_SET) < 0 || emit_guards (&library, user_namespaces, out) < 0)
-    return -1;
-  return berth_fd_read_all (fd, out, FILTER_MAXIMUM);
+    return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot compile the seccomp filter: %s", strerror (-result));
+  if (lseek (fd, 0, SEEK_SET) < 0 || emit_guards (&library, user_namespaces, out) < 0
+      || berth_fd_read_all (fd, out, FILTER_MAXIMUM) < 0)
+    return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the filter of a sandbox: %m");
+  return 0;
 }
 
 /* ---- the cache ---- */
@@ -291,12 +278,8 @@ ns_seccomp_open (struct berth_call *call, const struct berth_state *state, bool 
   if (read_cache (path, &filter) < 0)
     {
       berth_buffer_clear (&filter);
-      if (compile (user_namespaces, &filter) < 0)
-        {
-          call->services->fail (call, BERTH_E_CONFIGURATION, "cannot compile the seccomp filter: %m");
-          call->services->hint (call, "install " LIBSECCOMP_SONAME);
-          return -1;
-        }
+      if (compile (call, user_namespaces, &filter) < 0)
+        return -1;
       write_cache (path, &filter);
     }
   if (berth_fd_write_all (fd, filter.data, filter.size) < 0 || lseek (fd, 0, SEEK_SET) < 0)
