@@ -90,7 +90,10 @@ tell (struct berth_call *call, struct berth_state *state, const char *id, bool w
 
   if (box < 0)
     return 0;
-  if (ns_meta_read (box, &meta) == 0)
+  bool known = ns_meta_read (box, &meta) == 0;
+  if (assignment != NULL && !(known && berth_string_equal (meta.assignment, assignment)))
+    return 0;
+  if (known)
     {
       found.life = life_of (&meta);
       found.has = BERTH_FOUND_LABELS | BERTH_FOUND_CREATED | BERTH_FOUND_METADATA;
@@ -101,8 +104,6 @@ tell (struct berth_call *call, struct berth_state *state, const char *id, bool w
       found.metadata_count = meta.metadata_count;
       found.created_wall_ms = meta.created_wall_ms;
     }
-  if (assignment != NULL && !berth_string_equal (found.assignment_id, assignment))
-    return 0;
   if (!meta.ready)
     found.has |= BERTH_FOUND_PARTIAL;
   const struct berth_native native = { .struct_size = sizeof native, .id = id };
@@ -116,17 +117,23 @@ tell (struct berth_call *call, struct berth_state *state, const char *id, bool w
   return sink->found (sink->context, &found) < 0 ? -1 : 1;
 }
 
-int
-ns_list_ids (struct berth_call *call, struct berth_state *state, const struct berth_found_sink *sink)
+static int
+tell_all (struct berth_call *call, struct berth_state *state, const char *assignment, const struct berth_found_sink *sink)
 {
   AUTO_IDS struct ids ids = { 0 };
 
   if (read_ids (call, state, &ids) < 0)
     return -1;
   for (size_t i = 0; i < ids.count; i++)
-    if (tell (call, state, ids.name[i], false, NULL, sink) < 0)
+    if (tell (call, state, ids.name[i], false, assignment, sink) < 0)
       return -1;
   return 0;
+}
+
+int
+ns_list_ids (struct berth_call *call, struct berth_state *state, const struct berth_found_sink *sink)
+{
+  return tell_all (call, state, NULL, sink);
 }
 
 /* A record that cannot be read says nothing of its assignment: its id was told before anything of
@@ -135,14 +142,7 @@ int
 ns_find_by_assignment (struct berth_call *call, struct berth_state *state, const char *assignment_id,
                        const struct berth_found_sink *sink)
 {
-  AUTO_IDS struct ids ids = { 0 };
-
-  if (read_ids (call, state, &ids) < 0)
-    return -1;
-  for (size_t i = 0; i < ids.count; i++)
-    if (tell (call, state, ids.name[i], false, assignment_id, sink) < 0)
-      return -1;
-  return 0;
+  return tell_all (call, state, assignment_id, sink);
 }
 
 /* The cursor is the last id told: a page stays right when sandboxes come and go in between. */
