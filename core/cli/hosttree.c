@@ -117,7 +117,7 @@ write_file (void *context, const void *bytes, size_t size)
 {
   struct cli_host_tree *tree = context;
 
-  return berth_fd_write_all (tree->file, bytes, size) == 0 ? 0 : fail (tree, "a file");
+  return berth_fd_write_file (tree->file, bytes, size) == 0 ? 0 : fail (tree, "a file");
 }
 
 static int

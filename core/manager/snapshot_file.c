@@ -112,7 +112,7 @@ pack (struct berth_snapshot_writer *writer, ZSTD_inBuffer *input, bool end)
       if (codec->ZSTD_isError (left))
         return berth_error_set (&writer->error, BERTH_E_INTERNAL, "cannot pack snapshot %s: %s", writer->id,
                                 codec->ZSTD_getErrorName (left));
-      if (berth_fd_write_all (writer->fd, output.dst, output.pos) != 0)
+      if (berth_fd_write_file (writer->fd, output.dst, output.pos) != 0)
         return fail_write (writer->id, &writer->error);
       codec->nettle_sha256_update (&writer->sum, output.pos, output.dst);
       writer->bytes += output.pos;

@@ -78,7 +78,7 @@ make_environment (struct ns_boot *boot)
     }
   boot->environment_fd = memfd_create ("berth-environment", MFD_CLOEXEC);
   if (text.error != 0 || boot->environment_fd < 0
-      || berth_fd_write_all (boot->environment_fd, text.data, text.size) < 0
+      || berth_fd_write_file (boot->environment_fd, text.data, text.size) < 0
       || lseek (boot->environment_fd, 0, SEEK_SET) < 0)
     return boot->call->services->fail (boot->call, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the environment of %s", boot->id);
   return 0;

@@ -216,7 +216,7 @@ ns_meta_write (int box, const struct ns_meta *meta)
       return -1;
     }
   BERTH_AUTO_FD int fd = openat (box, "meta.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0 || berth_fd_write_all (fd, text.data, text.size) < 0)
+  if (fd < 0 || berth_fd_write_file (fd, text.data, text.size) < 0)
     return -1;
   return renameat (box, "meta.new", box, "meta");
 }

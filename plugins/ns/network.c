@@ -137,7 +137,7 @@ static void
 close_beside (struct beside *beside)
 {
   for (int i = 0; i < NS_AGENT_FDS; i++)
-    if (i != 1 && beside->fds[i] >= 0)
+    if (beside->fds[i] >= 0)
       close (beside->fds[i]);
   if (beside->news >= 0)
     close (beside->news);
@@ -156,7 +156,7 @@ make_filter (struct berth_call *call)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
   if (ns_filter_make (filter) < 0)
     return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot keep a sandbox from this machine's addresses: %m");
-  if (berth_fd_write_all (fd, filter->code, filter->count * sizeof *filter->code) < 0)
+  if (berth_fd_write_file (fd, filter->code, filter->count * sizeof *filter->code) < 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "cannot write the filter: %m");
   return BERTH_STEAL_FD (fd);
 }

@@ -282,7 +282,7 @@ ns_seccomp_open (struct berth_call *call, const struct berth_state *state, bool 
         return -1;
       write_cache (path, &filter);
     }
-  if (berth_fd_write_all (fd, filter.data, filter.size) < 0 || lseek (fd, 0, SEEK_SET) < 0)
+  if (berth_fd_write_file (fd, filter.data, filter.size) < 0 || lseek (fd, 0, SEEK_SET) < 0)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the filter of a sandbox: %m");
   return BERTH_STEAL_FD (fd);
 }

@@ -77,7 +77,7 @@ receive_content (struct operation *operation, const struct target *target, int f
       if (header.type != WIRE_FRAME_DATA)
         return agent_fail (operation->failure, BERTH_E_INVALID_REQUEST, "frame %u has no place in a file",
                            (unsigned) header.type);
-      if (berth_fd_write_all (fd, payload, header.size) < 0)
+      if (berth_fd_write_file (fd, payload, header.size) < 0)
         return target_fail (operation, target, "write");
     }
   return CLIENT_GONE;

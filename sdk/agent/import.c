@@ -205,7 +205,7 @@ receive_run (struct import *import, const struct member *member, int fd, const s
         return CLIENT_GONE;
       if (header.type != WIRE_FRAME_DATA || header.size > left)
         return member_fail (member, failure, BERTH_E_INVALID_REQUEST, "it has other data than it claims");
-      if (berth_fd_write_all (fd, payload, header.size) < 0)
+      if (berth_fd_write_file (fd, payload, header.size) < 0)
         return member_fail_errno (member, failure, errno, "cannot write it");
       left -= header.size;
     }

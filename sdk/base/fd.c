@@ -42,6 +42,26 @@ berth_fd_write_all (int fd, const void *bytes, size_t size)
   return 0;
 }
 
+int
+berth_fd_write_file (int fd, const void *bytes, size_t size)
+{
+  const char *at = bytes;
+
+  while (size > 0)
+    {
+      ssize_t taken = write (fd, at, size);
+
+      if (taken < 0 && errno != EINTR)
+        return -1;
+      if (taken > 0)
+        {
+          at += taken;
+          size -= (size_t) taken;
+        }
+    }
+  return 0;
+}
+
 ssize_t
 berth_fd_read_full (int fd, void *bytes, size_t size)
 {

@@ -13,6 +13,10 @@
  * they wait.  0, or -1 with errno. */
 int berth_fd_write_all (int fd, const void *bytes, size_t size);
 
+/* The same to a file, without first asking whether it is a socket, and without waiting: EAGAIN is
+ * an answer of /proc's or a cgroup's. */
+int berth_fd_write_file (int fd, const void *bytes, size_t size);
+
 /* Up to `size` bytes; fewer only at the end of the stream.  -1 with errno. */
 ssize_t berth_fd_read_full (int fd, void *bytes, size_t size);
 

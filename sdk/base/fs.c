@@ -25,15 +25,7 @@ berth_fs_write (int directory, const char *path, const void *bytes, size_t size)
 {
   BERTH_AUTO_FD int fd = openat (directory, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 
-  /* mostly all of it at once; the other would first ask whether it is a socket */
-  ssize_t taken = fd < 0 ? -1 : write (fd, bytes, size);
-
-  if (taken == (ssize_t) size)
-    return 0;
-  if (fd < 0 || (taken < 0 && errno != EINTR))
-    return -1;
-  taken = taken < 0 ? 0 : taken;
-  return berth_fd_write_all (fd, (const char *) bytes + taken, size - (size_t) taken);
+  return fd < 0 ? -1 : berth_fd_write_file (fd, bytes, size);
 }
 
 /* Flushes the folder that holds `path`, so that a rename in it outlives the machine. */
@@ -56,7 +48,7 @@ fill_new_file (int directory, const char *path, const void *bytes, size_t size, 
       = openat (directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
   /* fchmod, since the mode given to open is cut by the umask. */
-  if (fd < 0 || berth_fd_write_all (fd, bytes, size) < 0 || fchmod (fd, mode) < 0)
+  if (fd < 0 || berth_fd_write_file (fd, bytes, size) < 0 || fchmod (fd, mode) < 0)
     return -1;
   return fsync (fd);
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -108,6 +109,26 @@ test_read_full_and_limit (void)
 }
 
 static void
+test_file (void)
+{
+  static char bytes[100000];
+  char got[sizeof bytes];
+  int ends[2], file = memfd_create ("berth-test", MFD_CLOEXEC);
+
+  memset (bytes, 'x', sizeof bytes);
+  CU_ASSERT_FATAL (file >= 0);
+  CU_ASSERT_EQUAL (berth_fd_write_file (file, bytes, sizeof bytes), 0);
+  CU_ASSERT_EQUAL (pread (file, got, sizeof got, 0), sizeof bytes);
+  CU_ASSERT_EQUAL (memcmp (got, bytes, sizeof bytes), 0);
+  close (file);
+  CU_ASSERT_EQUAL_FATAL (pipe2 (ends, O_CLOEXEC | O_NONBLOCK), 0);
+  CU_ASSERT_EQUAL (berth_fd_write_file (ends[1], bytes, sizeof bytes), -1);
+  CU_ASSERT_EQUAL (errno, EAGAIN);
+  close (ends[0]);
+  close (ends[1]);
+}
+
+static void
 test_wait (void)
 {
   int ends[2];
@@ -192,6 +213,7 @@ main (void)
     { "a large transfer through a non-blocking socket", test_socket },
     { "a broken socket is EPIPE, not a signal", test_broken_socket },
     { "read_full and the limit of read_all", test_read_full_and_limit },
+    { "a file is written whole, and not waited for", test_file },
     { "wait", test_wait },
     { "descriptors over a socket", test_descriptors },
     { "too many descriptors are closed", test_too_many_descriptors },
