@@ -57,7 +57,7 @@ add (struct ns_filter *filter, struct sock_filter instruction)
 static uint32_t
 mask_of (unsigned bits)
 {
-  return bits == 0 ? 0 : UINT32_MAX << (32 - bits);
+  return UINT32_MAX << (32 - bits);
 }
 
 /* ADDRESS has 4 bytes at OFFSET of the frame for each of its WORDS, the last with BITS that count. */
@@ -87,7 +87,7 @@ close_listed (struct ns_filter *filter, int family, unsigned offset, const struc
     }
 }
 
-/* As they are now: what the machine gets later is as far away as any other's. */
+/* As they are now: an address that the machine takes later is reached. */
 static void
 close_own (struct ns_filter *filter, int family, unsigned offset, const struct ifaddrs *own)
 {

@@ -252,6 +252,7 @@ read_inherited (struct agent *agent, struct options *options)
   syscall (SYS_close_range, LISTENER + 1u, UINT32_MAX, 0u);
 }
 
+/* The timer last: above it are connections only (serve_accepted of accept.c). */
 static void
 open_own (struct agent *agent, uint64_t ttl_ms)
 {

@@ -19,8 +19,8 @@ struct jail
 int jail_make (struct jail *jail);
 void jail_remove (struct jail *jail);
 
-/* Makes the calling thread, and no other, one that has the jail as its root and, where it was root, no
- * privileges.  Without the right to do so it only gives up the second. */
+/* Makes the calling thread, and no other, one that has the jail as its root and no privileges.  Who is not
+ * root has none and cannot change his root: nothing is done. */
 int jail_enter (const struct jail *jail);
 
 /* Ends the program when anything outside the workspace has changed, or the workspace holds what nobody
