@@ -48,10 +48,11 @@ ns_ping (struct berth_call *call, struct berth_state *state, const struct berth_
   uname (&machine);
   if (ns_hierarchies_find (state, &hierarchies) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
+  int version = ns_hierarchies_limiting (&hierarchies);
   text = berth_string_format ("Linux %s, cgroup %s", machine.release,
-                              hierarchies.version == 2   ? "v2"
-                              : hierarchies.version == 1 ? "v1"
-                                                         : "not there: no limit on cpu, memory and pids");
+                              version == 2   ? "v2"
+                              : version == 1 ? "v1"
+                                             : "not there: no limit on cpu, memory and pids");
   if (text == NULL)
     return call->services->fail (call, BERTH_E_RESOURCE_EXHAUSTED, "no memory");
   return facts->text (facts->context, text) < 0 ? -1 : tell_ids (call, state, facts);

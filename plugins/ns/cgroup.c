@@ -27,21 +27,18 @@
 /* ---- what there is ---- */
 
 /* PLACE is taken over. */
-static int
+static void
 add_hierarchy (struct ns_hierarchies *out, int version, char *place, uint64_t limits, bool freezes)
 {
   BERTH_AUTO_FREE char *mount = place;
 
   limits &= ~ns_hierarchies_limits (out);
   if ((limits == 0 && !freezes) || out->count == NS_CGROUP_MAX)
-    return 0;
+    return;
   out->mount[out->count] = BERTH_STEAL_POINTER (mount);
   out->versions[out->count] = version;
   out->freezes[out->count] = freezes;
   out->limits[out->count++] = limits;
-  if (limits != 0)
-    out->version = version;
-  return 0;
 }
 
 /* Of v2 any hierarchy can freeze, with controllers or without, and what is frozen there can be
@@ -88,7 +85,8 @@ read_line (struct ns_hierarchies *out, char *line, int version)
   char *place = ns_is_ordinary_user () ? ns_delegated (version, mount, root, options) : strdup (mount);
   if (place == NULL)
     return ns_is_ordinary_user () ? 0 : -1;
-  return add_hierarchy (out, version, place, limits_below (version, place, options), can_freeze (out, version, place, options));
+  add_hierarchy (out, version, place, limits_below (version, place, options), can_freeze (out, version, place, options));
+  return 0;
 }
 
 static int
@@ -224,6 +222,17 @@ ns_hierarchies_limits (const struct ns_hierarchies *hierarchies)
   for (int i = 0; i < hierarchies->count; i++)
     all |= hierarchies->limits[i];
   return all;
+}
+
+int
+ns_hierarchies_limiting (const struct ns_hierarchies *hierarchies)
+{
+  int version = 0;
+
+  for (int i = 0; i < hierarchies->count; i++)
+    if (hierarchies->limits[i] != 0)
+      version = hierarchies->versions[i];
+  return version;
 }
 
 bool

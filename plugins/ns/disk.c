@@ -50,7 +50,7 @@ static int
 run_mkfs (struct berth_call *call, int image, const char *id, uint32_t owner)
 {
   char options[96];
-  const char *const arguments[] = { "mkfs.ext4", "-q", "-F", "-m", "0", "-E", options, "/proc/self/fd/9", NULL };
+  const char *const arguments[] = { "mkfs.ext4", "-q", "-F", "-m", "0", "-E", options, NS_PROGRAM_FILE_PATH, NULL };
   const struct ns_program program = { .path = find_mkfs (), .arguments = arguments, .file = image, .errors = -1 };
   int status;
 

@@ -5,6 +5,8 @@
 #include "plugins/ns/ns.h"
 #include "plugins/ns/plan.h"
 
+_Static_assert (NS_JOIN_MAX == NS_CGROUP_MAX, "a child joins as many cgroups as a sandbox has");
+
 struct ns_launch
 {
   const struct ns_plan *plan;

@@ -38,7 +38,6 @@ enum ns_uid_map
  * own cgroups there; all zero: none. */
 struct ns_hierarchies
 {
-  int version; /* of those with limits: 0, 1 or 2 */
   int count;
   char *mount[NS_CGROUP_MAX];
   int versions[NS_CGROUP_MAX];
@@ -138,9 +137,7 @@ struct ns_users
   int space;             /* the namespace where the user may act for the range, or -1 */
 };
 struct ns_meta;
-/* Makes such a namespace; -1 and WHY it cannot be had. */
-int ns_users_open (struct berth_call *call, const struct ns_range *range, char *why, size_t size);
-/* The same with the RANGE that the user has now. */
+/* A namespace with the RANGE that the user has now; -1 and WHY it cannot be had. */
 int ns_users_find (struct berth_call *call, const struct berth_state *state, struct ns_range *range, char *why, size_t size);
 /* What a new sandbox gets, or the one on record; -1 after fail.  USERS->space is the caller's. */
 int ns_users_choose (struct berth_call *call, const struct berth_state *state, struct ns_users *users);
@@ -153,6 +150,7 @@ int ns_users_remove (struct berth_call *call, const struct berth_state *state, i
 
 /* ---- program.c ---- */
 #define NS_PROGRAM_FILE 9
+#define NS_PROGRAM_FILE_PATH "/proc/self/fd/9"
 struct ns_program
 {
   const char *path;
@@ -183,6 +181,8 @@ int ns_hierarchies_recall (struct berth_state *state, struct ns_hierarchies *out
 int ns_hierarchies_note (const struct ns_hierarchies *hierarchies, struct ns_meta *meta);
 void ns_hierarchies_free (struct ns_hierarchies *hierarchies);
 uint64_t ns_hierarchies_limits (const struct ns_hierarchies *hierarchies);
+/* The version of those with limits: 1 or 2, or 0. */
+int ns_hierarchies_limiting (const struct ns_hierarchies *hierarchies);
 bool ns_hierarchies_freeze (const struct ns_hierarchies *hierarchies);
 /* The cgroups of a sandbox, in each hierarchy that it needs. */
 struct ns_cgroup

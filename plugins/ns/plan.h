@@ -55,7 +55,6 @@ struct ns_plan
   int error;    /* ENOMEM once something could not be added */
 };
 
-#define NS_AUTO_PLAN BERTH_CLEANUP (ns_plan_free)
 void ns_plan_free (struct ns_plan *plan);
 void ns_plan_add (struct ns_plan *plan, struct ns_step step);
 /* A copy that lives as long as the plan, never NULL. */
@@ -99,6 +98,7 @@ enum
   NS_STAGE_EXEC
 };
 
+#define NS_JOIN_MAX 4
 #define NS_KEEP_MAX 20
 #define NS_HANDED_MAX 3 /* a pidfd of the first process, its user and its network namespace */
 #define NS_AGENT_FDS 8
@@ -109,7 +109,7 @@ struct ns_child
   int keeps;
   int box;               /* the working directory to begin in */
   int workspace;         /* held from the start, or -1 */
-  int join[4];
+  int join[NS_JOIN_MAX];
   int joins;
   int into;              /* cgroup v2, or -1 */
   int space;             /* a user namespace to make the sandbox's in, or -1 */

@@ -157,8 +157,9 @@ open_mapped (pid_t pid, char *why, size_t size)
   return fd >= 0 ? fd : because (why, size, "%s cannot be opened: %s", path, strerror (errno));
 }
 
-int
-ns_users_open (struct berth_call *call, const struct ns_range *range, char *why, size_t size)
+/* -1 and WHY it cannot be had. */
+static int
+open_space (struct berth_call *call, const struct ns_range *range, char *why, size_t size)
 {
   BERTH_AUTO_FD int pidfd = -1;
   int result = -1;
@@ -181,7 +182,7 @@ ns_users_find (struct berth_call *call, const struct berth_state *state, struct 
     return because (why, size, "the setting uid_map is single");
   if (find_range (range, why, size) < 0)
     return -1;
-  int fd = ns_users_open (call, range, why, size);
+  int fd = open_space (call, range, why, size);
   if (fd < 0)
     *range = (struct ns_range){ 0 };
   return fd;
@@ -220,7 +221,7 @@ ns_users_recall (struct berth_call *call, const struct ns_meta *meta, const char
   if (!ns_is_ordinary_user ())
     return 0;
   users->single = meta->uid_base == 0;
-  if (users->single || (users->space = ns_users_open (call, &users->range, why, sizeof why)) >= 0)
+  if (users->single || (users->space = open_space (call, &users->range, why, sizeof why)) >= 0)
     return 0;
   call->services->fail (call, BERTH_E_CONFIGURATION, "the user ids from %u on that %s has cannot be mapped any more: %s",
                         meta->uid_base, id, why);
@@ -313,7 +314,7 @@ range_of_workspace (struct berth_call *call, const struct berth_state *state, in
   if (fstatat (box, "workspace", &status, AT_SYMLINK_NOFOLLOW) < 0 || (range.uid == 0 && status.st_uid == geteuid ()))
     return (struct ns_range){ 0 };
   if (range.uid != 0)
-    *space = ns_users_open (call, &range, why, size);
+    *space = open_space (call, &range, why, size);
   else /* the record is lost: they are the ids that the user has now, or ones that he no more has */
     *space = ns_users_find (call, state, &range, why, size);
   if (range.uid == 0)
