@@ -229,6 +229,7 @@ check_proc (struct cli_checkup *checkup)
              "run outside of the container, or uncover its /proc (docker: --security-opt systempaths=unconfined)");
 }
 
+/* Told for what is run inside and for backends to come: no backend here mounts one, so that it costs nothing. */
 static void
 check_overlay (struct cli_checkup *checkup)
 {
@@ -236,8 +237,7 @@ check_overlay (struct cli_checkup *checkup)
 
   cli_machine_read (checkup->machine, "/proc/filesystems", &list);
   bool there = strstr (berth_buffer_string (&list), "\toverlay") != NULL || cli_machine_has (checkup->machine, "/sys/module/overlay");
-  cli_found (checkup, "overlay", there ? CLI_OK : CLI_WARNING, there ? "there" : "not loaded",
-             "a root file system can only be read-only", "modprobe overlay");
+  cli_found (checkup, "overlay", CLI_OK, there ? "there" : "not loaded, and no backend here needs it", NULL, NULL);
 }
 
 /* ---- subordinate ids ---- */
