@@ -29,6 +29,8 @@ reason_name (uint32_t reason)
       return "destroy_interrupted";
     case BERTH_REAP_OWNER_DIED:
       return "owner_died";
+    case BERTH_REAP_UNREACHABLE:
+      return "unreachable";
     default:
       return "unknown";
     }
@@ -66,10 +68,15 @@ visit (void *context, const struct berth_reaped *what)
 {
   struct reaping *reaping = context;
 
+  if (what->reason == BERTH_REAP_UNREACHABLE)
+    reaping->status = cli_worse_status (reaping->status, CLI_NOT_ALL);
   if (what->outcome != 0)
     reaping->status = cli_worse_status (reaping->status, cli_outcome_status (what->outcome));
   if (reaping->array != NULL)
     add_json (reaping->array, what);
+  else if (reaping->cli->quiet && what->id == NULL)
+    cli_fail (reaping->cli, BERTH_E_UNREACHABLE, "backend %s could not be asked: %s", what->backend,
+              what->detail != NULL ? what->detail : "it does not say why");
   else if (reaping->cli->quiet)
     printf ("%s\n", what->id);
   else

@@ -197,7 +197,8 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
   [CLI_COMMAND_REAP] = {
     "reap", "", "list what has no right to be there, or destroy it",
     "Lists sandboxes whose end has passed (expired), whose create or destroy was interrupted, whose owner died, and what is ours "
-    "by its labels and on no record (orphaned). With --kill they are destroyed, and the exit status is as with rm. What is "
+    "by its labels and on no record (orphaned). With --kill they are destroyed, and the exit status is as with rm. A backend that "
+    "could not be asked is told too (unreachable), and the exit status is at least 1. What is "
     "being created, paused or stopped, or belongs to another installation, is never touched.",
     0, 0, ANYWHERE,
     CLI_BIT (CLI_KILL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_ALL_OWNERS) | CLI_BIT (CLI_QUIET), false, false },

@@ -195,6 +195,21 @@ reap_seen (const struct reaping *reaping, struct berth_instance *instance, const
   return tell (reaping, BERTH_REAP_ORPHANED, &record, &outcome);
 }
 
+/* Whether something is left there is not known, which is not the same as nothing. */
+static int
+tell_unreachable (const struct reaping *reaping, const char *name, const struct berth_error *why)
+{
+  const struct berth_reaped what = {
+    .struct_size = sizeof what,
+    .reason = BERTH_REAP_UNREACHABLE,
+    .backend = name,
+    .detail = why->message[0] != '\0' ? why->message : NULL,
+  };
+
+  berth_host_logf (reaping->host, BERTH_LOG_WARNING, "backend %s was not asked for orphans: %s", name, why->message);
+  return reaping->visit (reaping->context, &what) != 0 ? 1 : 0;
+}
+
 static int
 reap_backend (const struct reaping *reaping, const char *name, struct berth_error *error)
 {
@@ -206,10 +221,7 @@ reap_backend (const struct reaping *reaping, const char *name, struct berth_erro
 
   if (berth_registry_instance (host->registry, name, "`berth reap`", &instance, &unreachable) != 0
       || berth_inventory_read (host, instance, BERTH_CONTROL_MS, &inventory, &unreachable) != 0)
-    {
-      berth_host_logf (host, BERTH_LOG_WARNING, "backend %s was not asked for orphans: %s", name, unreachable.message);
-      return 0;
-    }
+    return tell_unreachable (reaping, name, &unreachable);
   for (size_t i = 0; result == 0 && i < inventory.count; i++)
     if (inventory.items[i].ownership.claimant == BERTH_MINE)
       result = reap_seen (reaping, instance, &inventory.items[i], error);
@@ -229,20 +241,38 @@ reap_records (const struct reaping *reaping, struct berth_error *error)
   return result;
 }
 
+/* All that are in use, or the one that is named, which then has to be one of them. */
+static int
+reap_backends (const struct reaping *reaping, struct berth_error *error)
+{
+  struct berth_host *host = reaping->host;
+  const char *wanted = reaping->options.backend;
+  BERTH_AUTO_NAMES struct berth_names names = { 0 };
+  struct berth_instance *instance = NULL;
+  bool found = false;
+  int result = berth_names_of_backends (host, &names, error);
+
+  for (size_t i = 0; result == 0 && i < names.count; i++)
+    if (wanted == NULL || strcmp (wanted, names.items[i]) == 0)
+      {
+        found = true;
+        result = reap_backend (reaping, names.items[i], error);
+      }
+  if (result == 0 && wanted != NULL && !found)
+    result = berth_registry_instance (host->registry, wanted, "`berth reap`", &instance, error);
+  return result;
+}
+
 int
 berth_reap (struct berth_host *host, const struct berth_reap_options *options,
             int (*visit) (void *context, const struct berth_reaped *what), void *context, struct berth_error *error)
 {
   struct reaping reaping = { host, BERTH_REAP_OPTIONS_INIT, visit, context };
-  BERTH_AUTO_NAMES struct berth_names names = { 0 };
 
   if (berth_options_take (&reaping.options, options, error) != 0)
     return -1;
   int result = reap_records (&reaping, error);
   if (result == 0)
-    result = berth_names_of_backends (host, &names, error);
-  for (size_t i = 0; result == 0 && i < names.count; i++)
-    if (reaping.options.backend == NULL || strcmp (reaping.options.backend, names.items[i]) == 0)
-      result = reap_backend (&reaping, names.items[i], error);
+    result = reap_backends (&reaping, error);
   return result < 0 ? -1 : 0;
 }

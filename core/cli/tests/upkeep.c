@@ -99,6 +99,35 @@ test_reap (void)
 }
 
 static void
+test_reap_unreachable (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  BERTH_AUTO_JSON struct berth_json *list = NULL;
+
+  process_faults ("lifecycle.list_ids=fail:UNREACHABLE");
+  berth (&result, "reap", "--json");
+  EXPECT_STATUS (result, 1);
+  list = process_json (&result.out);
+  CU_ASSERT_EQUAL (berth_json_length (list), 1);
+  CU_ASSERT_STRING_EQUAL (text_of (berth_json_at (list, 0), "reason"), "unreachable");
+  CU_ASSERT_STRING_EQUAL (text_of (berth_json_at (list, 0), "backend"), "fake");
+  CU_ASSERT_STRING_EQUAL (text_of (berth_json_at (list, 0), "id"), "");
+  berth (&result, "reap", "--kill");
+  EXPECT_STATUS (result, 1);
+  EXPECT_IN (result.out, "unreachable");
+  berth (&result, "reap", "-q");
+  EXPECT_STATUS (result, 1);
+  CU_ASSERT_EQUAL (result.out.size, 0);
+  EXPECT_IN (result.err, "backend fake could not be asked");
+  process_faults ("");
+  berth (&result, "reap");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "reap", "--backend", "fakee", "--json");
+  EXPECT_STATUS (result, 125);
+  EXPECT_IN (result.err, "\"NOT_FOUND\"");
+}
+
+static void
 test_rebuild (void)
 {
   AUTO_RESULT struct process_result result = { 0 };
@@ -292,6 +321,7 @@ main (void)
     { "L09 rm tells each outcome by its status", test_rm_statuses },
     { "L09 rm of what is not proven to be gone", test_rm_unconfirmed },
     { "reap", test_reap },
+    { "reap tells a backend that could not be asked", test_reap_unreachable },
     { "D-120 doctor --rebuild", test_rebuild },
 #endif
     { "renew", test_renew },

@@ -13,9 +13,10 @@
 struct told
 {
   unsigned int count;
-  unsigned int reasons[6];
+  unsigned int reasons[7];
   uint32_t outcome; /* of the last */
   char id[64];
+  char detail[256];
 };
 
 static int
@@ -26,7 +27,8 @@ take (void *context, const struct berth_reaped *what)
   told->count++;
   told->reasons[what->reason]++;
   told->outcome = what->outcome;
-  snprintf (told->id, sizeof told->id, "%s", what->id);
+  snprintf (told->id, sizeof told->id, "%s", what->id != NULL ? what->id : what->backend);
+  snprintf (told->detail, sizeof told->detail, "%s", what->detail != NULL ? what->detail : "");
   return 0;
 }
 
@@ -133,13 +135,44 @@ test_filters (void)
   pair.name = "nobody";
   CU_ASSERT_EQUAL (reap (&place, &options, true).count, 0);
   options = (struct berth_reap_options) BERTH_REAP_OPTIONS_INIT;
-  options.backend = "other";
-  CU_ASSERT_EQUAL (reap (&place, &options, true).count, 0);
+  options.backend = "fake";
+  CU_ASSERT_EQUAL (reap (&place, &options, false).count, 2);
   CU_ASSERT_EQUAL (place_sightings (&place), 2);
   CU_ASSERT_EQUAL (reap (&place, NULL, true).count, 2);
   CU_ASSERT_EQUAL (place_sightings (&place), 0);
   berth_sandbox_close (blue);
   berth_sandbox_close (red);
+}
+
+/* What could not be asked may hold something, and what is not there was misspelt. */
+static void
+test_unreachable (void)
+{
+  PLACE place;
+  struct berth_reap_options options = BERTH_REAP_OPTIONS_INIT;
+  struct berth_error error = { 0 };
+  struct told told;
+
+  place_make (&place, "fake");
+  place_open (&place);
+  struct berth_sandbox *expired = make (&place, "a", false);
+  expire (&place, berth_sandbox_id (expired));
+  place_faults (&place, "probe.probe=fail:UNREACHABLE,lifecycle.list_ids=fail:UNREACHABLE");
+  told = reap (&place, NULL, false);
+  CU_ASSERT_EQUAL (told.count, 2);
+  CU_ASSERT_EQUAL (told.reasons[BERTH_REAP_EXPIRED], 1);
+  CU_ASSERT_EQUAL (told.reasons[BERTH_REAP_UNREACHABLE], 1);
+  CU_ASSERT_STRING_EQUAL (told.id, "fake");
+  CU_ASSERT_EQUAL (told.outcome, 0);
+  CU_ASSERT_PTR_NOT_NULL (strstr (told.detail, "as the setting `faults` asks"));
+  options.backend = "fake";
+  CU_ASSERT_EQUAL (reap (&place, &options, false).reasons[BERTH_REAP_UNREACHABLE], 1);
+  place_faults (&place, "");
+  CU_ASSERT_EQUAL (reap (&place, NULL, true).reasons[BERTH_REAP_UNREACHABLE], 0);
+  options.backend = "fakee";
+  CU_ASSERT_EQUAL (berth_reap (place.host, &options, take, &told, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_NOT_FOUND, "\"fakee\" is not installed"));
+  berth_sandbox_close (expired);
 }
 
 /* Only the owner's own, unless all are asked for. */
@@ -333,6 +366,7 @@ main (void)
   static const struct berth_test tests[] = {
     { "expired and orphaned are told, and destroyed when that is said", test_dry_run },
     { "labels and backend choose", test_filters },
+    { "a backend that could not be asked is told, one that is not there refused", test_unreachable },
     { "another owner's are another's", test_owners },
     { "what is paused, stopped or locked is left alone", test_left_alone },
     { "D-105 what is being created is no orphan", test_being_created },

@@ -289,14 +289,15 @@ BERTH_EXPORT int berth_sandbox_list (struct berth_host *host, const struct berth
                                      int (*visit) (void *context, const struct berth_sandbox_info *info),
                                      void *context, struct berth_error *error);
 
-/* Why a sandbox, or what is left of one, has no right to be there any more. */
+/* Why a sandbox, or what is left of one, has no right to be there any more; or that this is not known. */
 enum berth_reap_reason
 {
   BERTH_REAP_EXPIRED = 1,             /* its end has passed */
   BERTH_REAP_ORPHANED = 2,            /* ours by its labels, and on no record */
   BERTH_REAP_CREATE_INTERRUPTED = 3,  /* the process that created it died */
   BERTH_REAP_DESTROY_INTERRUPTED = 4, /* it was to be destroyed, and that is not proven */
-  BERTH_REAP_OWNER_DIED = 5           /* it was to end with a process, which has ended */
+  BERTH_REAP_OWNER_DIED = 5,          /* it was to end with a process, which has ended */
+  BERTH_REAP_UNREACHABLE = 6          /* no sandbox: `backend` could not be asked for orphans, `detail` says why */
 };
 struct berth_reaped
 {
@@ -305,7 +306,7 @@ struct berth_reaped
   uint32_t outcome;  /* enum berth_outcome; 0: nothing was done */
   uint32_t reserved;
   const char *backend;
-  const char *id;
+  const char *id;        /* NULL of BERTH_REAP_UNREACHABLE only */
   const char *name;      /* this and the next three: or NULL */
   const char *owner;
   const char *native_id;
@@ -329,7 +330,8 @@ struct berth_reap_options
 /* Calls VISIT for everything of this installation that has no right to be there any more, until it
  * returns non-zero.  Never for what is being created or destroyed just now, for what is paused or
  * stopped, or for what is another installation's or of unknown origin.  A backend that cannot be
- * asked is logged.  OPTIONS may be NULL: all of the owner's, told only. */
+ * asked is told as BERTH_REAP_UNREACHABLE; one that is named and not there is an error, after what
+ * is on record.  OPTIONS may be NULL: all of the owner's, told only. */
 BERTH_EXPORT int berth_reap (struct berth_host *host, const struct berth_reap_options *options,
                              int (*visit) (void *context, const struct berth_reaped *what), void *context,
                              struct berth_error *error);
