@@ -78,6 +78,8 @@ cli_close_sandbox (struct berth_sandbox **sandbox)
 int cli_report (const struct cli *cli, const struct berth_error *error);
 int cli_fail (const struct cli *cli, uint32_t code, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
 int cli_refuse_line (const struct cli *cli, const char *problem, const char *hint);
+/* Refuses options that only other words of the command take; OPTIONS without the global ones.  0, or the status. */
+int cli_check_options (const struct cli *cli, const char *word, uint64_t options);
 /* A failed write to standard output, with errno. */
 int cli_fail_output (const struct cli *cli);
 

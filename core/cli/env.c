@@ -17,32 +17,6 @@ sessions_name (uint32_t sessions)
   return sessions < sizeof sessions_names / sizeof *sessions_names ? sessions_names[sessions] : "unknown";
 }
 
-/* ---- save ---- */
-
-static int
-save (struct cli *cli)
-{
-  struct cli_spec spec;
-  struct berth_environment_options options = BERTH_ENVIRONMENT_OPTIONS_INIT;
-  const char *name = cli->line.words[1], *sessions = cli_text (&cli->line, CLI_SESSIONS);
-  struct berth_error error;
-  int status = cli_signals_catch (cli);
-
-  if (status == 0)
-    status = cli_spec_read (cli, &spec);
-  if (status != 0)
-    return status;
-  options.create = &spec.create;
-  for (uint32_t i = 1; sessions != NULL && i < sizeof sessions_names / sizeof *sessions_names; i++)
-    if (strcmp (sessions, sessions_names[i]) == 0)
-      options.sessions = i;
-  if (berth_environment_save (cli->host, name, &options, &error) != 0)
-    return cli_report (cli, &error);
-  if (!cli->quiet && !cli->json)
-    printf ("%s saved\n", name);
-  return fflush (stdout) != 0 ? cli_fail_output (cli) : 0;
-}
-
 /* ---- showing ---- */
 
 /* What a limit of it is, where it is said. */
@@ -74,28 +48,9 @@ list_numbers (const struct berth_create_options *create, struct number numbers[N
 }
 
 static const char *
-network_name (const struct berth_create_options *create)
+network_of (const struct berth_create_options *create)
 {
-  return create->network == NULL                            ? NULL
-         : create->network->default_action == BERTH_ALLOW ? "allow"
-         : create->network->default_action == BERTH_LEARN ? "learn"
-                                                            : "deny";
-}
-
-static struct berth_json *
-pairs_json (const struct berth_pair *pairs, uint64_t count)
-{
-  struct berth_json *array = berth_json_new_array ();
-
-  for (uint64_t i = 0; i < count; i++)
-    {
-      struct berth_json *object = berth_json_new_object ();
-      berth_json_set_string (object, "name", pairs[i].name);
-      berth_json_set_string (object, "value", pairs[i].value);
-      berth_json_set_boolean (object, "secret", (pairs[i].flags & BERTH_PAIR_SECRET) != 0);
-      berth_json_append (array, object);
-    }
-  return array;
+  return create->network != NULL ? cli_network_name (create->network->default_action) : NULL;
 }
 
 static struct berth_json *
@@ -115,7 +70,7 @@ environment_json (const struct berth_environment_info *info)
   berth_json_set_string (object, "snapshot", create->snapshot);
   berth_json_set_string (object, "isolation",
                          create->minimum_tier != 0 ? berth_tier_name (create->minimum_tier) : NULL);
-  berth_json_set_string (object, "network", network_name (create));
+  berth_json_set_string (object, "network", network_of (create));
   berth_json_set_boolean (object, "no_root", create->forbid_root != 0);
   berth_json_set_boolean (object, "best_effort", create->best_effort != 0);
   berth_json_set_boolean (object, "user_namespaces", create->user_namespaces != 0);
@@ -123,8 +78,8 @@ environment_json (const struct berth_environment_info *info)
   for (size_t i = 0; i < NUMBERS; i++)
     berth_json_set (object, numbers[i].key,
                     numbers[i].value != BERTH_UNSET ? berth_json_new_int64 (numbers[i].value) : berth_json_new_null ());
-  berth_json_set (object, "labels", pairs_json (create->labels, create->label_count));
-  berth_json_set (object, "environment", pairs_json (create->environment, create->environment_count));
+  berth_json_set (object, "labels", cli_json_pairs (create->labels, create->label_count, true));
+  berth_json_set (object, "environment", cli_json_pairs (create->environment, create->environment_count, true));
   return object;
 }
 
@@ -164,7 +119,7 @@ print_environment (const struct berth_environment_info *info)
   print_line ("snapshot", create->snapshot);
   print_line ("sessions", sessions_name (info->sessions));
   print_line ("isolation", create->minimum_tier != 0 ? berth_tier_name (create->minimum_tier) : NULL);
-  print_line ("network", network_name (create));
+  print_line ("network", network_of (create));
   print_line ("root", create->forbid_root != 0 ? "no" : NULL);
   print_line ("limits", create->best_effort != 0 ? "best-effort" : NULL);
   print_line ("namespaces", create->user_namespaces != 0 ? "of users allowed" : NULL);
@@ -272,20 +227,35 @@ list (struct cli *cli)
 static int
 remove_all (struct cli *cli)
 {
-  int answer = 0;
+  return cli_remove_all (cli, "environment", berth_environment_remove);
+}
 
-  for (size_t i = 1; i < cli->line.word_count; i++)
-    {
-      struct berth_error error;
-      if (berth_environment_remove (cli->host, cli->line.words[i], &error) != 0)
-        {
-          cli_report (cli, &error);
-          answer = CLI_NOT_ALL;
-        }
-      else if (!cli->quiet && !cli->json)
-        printf ("%s removed\n", cli->line.words[i]);
-    }
-  return fflush (stdout) != 0 ? cli_fail_output (cli) : answer;
+/* ---- save ---- */
+
+static int
+save (struct cli *cli)
+{
+  struct cli_spec spec;
+  struct berth_environment_options options = BERTH_ENVIRONMENT_OPTIONS_INIT;
+  const char *name = cli->line.words[1], *sessions = cli_text (&cli->line, CLI_SESSIONS);
+  struct berth_error error;
+  int status = cli_signals_catch (cli);
+
+  if (status == 0)
+    status = cli_spec_read (cli, &spec);
+  if (status != 0)
+    return status;
+  options.create = &spec.create;
+  for (uint32_t i = 1; sessions != NULL && i < sizeof sessions_names / sizeof *sessions_names; i++)
+    if (strcmp (sessions, sessions_names[i]) == 0)
+      options.sessions = i;
+  if (berth_environment_save (cli->host, name, &options, &error) != 0)
+    return cli_report (cli, &error);
+  if (cli->json)
+    return show (cli);
+  if (!cli->quiet)
+    printf ("%s saved\n", name);
+  return fflush (stdout) != 0 ? cli_fail_output (cli) : 0;
 }
 
 /* ---- the whole ---- */
@@ -297,19 +267,22 @@ cli_env (struct cli *cli)
   {
     const char *word;
     size_t least, most;
+    uint64_t options; /* without the global ones */
     int (*work) (struct cli *cli);
   } works[] = {
-    { "save", 2, 2, save },
-    { "ls", 1, 1, list },
-    { "show", 2, 2, show },
-    { "rm", 2, SIZE_MAX, remove_all },
+    { "save", 2, 2, UINT64_MAX, save },
+    { "ls", 1, 1, CLI_BIT (CLI_QUIET), list },
+    { "show", 2, 2, CLI_BIT (CLI_QUIET), show },
+    { "rm", 2, SIZE_MAX, CLI_BIT (CLI_QUIET), remove_all },
   };
   size_t words = cli->line.word_count;
 
   for (size_t i = 0; i < sizeof works / sizeof *works; i++)
     if (strcmp (cli->line.words[0], works[i].word) == 0 && words >= works[i].least && words <= works[i].most)
       {
-        int status = cli_open_host (cli);
+        int status = cli_check_options (cli, works[i].word, works[i].options);
+        if (status == 0)
+          status = cli_open_host (cli);
         return status != 0 ? status : works[i].work (cli);
       }
   return cli_refuse_line (cli, "env: want save NAME, ls, show NAME, or rm and the names", "`berth help env`");

@@ -20,8 +20,8 @@ cli_print_json (const struct cli *cli, const struct berth_json *document)
   return berth_fd_write_all (STDOUT_FILENO, text.data, text.size) < 0 ? cli_fail_output (cli) : 0;
 }
 
-static struct berth_json *
-json_pairs (const struct berth_pair *pairs, uint64_t count)
+struct berth_json *
+cli_json_pairs (const struct berth_pair *pairs, uint64_t count, bool flagged)
 {
   struct berth_json *array = berth_json_new_array ();
   uint64_t i;
@@ -32,6 +32,8 @@ json_pairs (const struct berth_pair *pairs, uint64_t count)
 
       berth_json_set_string (pair, "name", pairs[i].name);
       berth_json_set_string (pair, "value", pairs[i].value);
+      if (flagged)
+        berth_json_set_boolean (pair, "secret", (pairs[i].flags & BERTH_PAIR_SECRET) != 0);
       berth_json_append (array, pair);
     }
   return array;
@@ -188,7 +190,7 @@ cli_json_sandbox (const struct berth_sandbox_info *info)
   berth_json_set_string (object, "network", cli_network_name (info->network_default));
   berth_json_set (object, "capabilities", cli_json_capabilities (info->capabilities));
   berth_json_set (object, "labels", json_labels (info->labels, info->label_count));
-  berth_json_set (object, "environment", json_pairs (info->environment, info->environment_count));
+  berth_json_set (object, "environment", cli_json_pairs (info->environment, info->environment_count, false));
   return object;
 }
 
@@ -208,6 +210,46 @@ cli_print_sandbox (const struct cli *cli, struct berth_sandbox *sandbox)
 
   return berth_sandbox_inspect (sandbox, take_json, &document, &error) < 0 ? cli_report (cli, &error)
                                                                            : cli_print_json (cli, document);
+}
+
+static void
+add_removed (struct berth_json *array, const char *kind, const char *name, const struct berth_error *error)
+{
+  struct berth_json *object = berth_json_new_object ();
+
+  berth_json_set_string (object, kind, name);
+  berth_json_set_boolean (object, "removed", error == NULL);
+  berth_json_set_string (object, "error", error != NULL ? berth_error_name (error->code) : NULL);
+  berth_json_set_string (object, "detail", error != NULL ? error->message : NULL);
+  berth_json_append (array, object);
+}
+
+int
+cli_remove_all (struct cli *cli, const char *kind,
+                int (*remove) (struct berth_host *host, const char *name, struct berth_error *error))
+{
+  BERTH_AUTO_JSON struct berth_json *array = cli->json ? berth_json_new_array () : NULL;
+  int answer = 0, status = 0;
+
+  for (size_t i = 1; i < cli->line.word_count; i++)
+    {
+      const char *name = cli->line.words[i];
+      struct berth_error error;
+      bool removed = remove (cli->host, name, &error) == 0;
+      if (!removed)
+        answer = CLI_NOT_ALL;
+      if (cli->json)
+        add_removed (array, kind, name, removed ? NULL : &error);
+      else if (!removed)
+        cli_report (cli, &error);
+      else if (!cli->quiet)
+        printf ("%s removed\n", name);
+    }
+  if (cli->json)
+    status = cli_print_json (cli, array);
+  else if (fflush (stdout) != 0)
+    status = cli_fail_output (cli);
+  return status != 0 ? status : answer;
 }
 
 const char *

@@ -14,6 +14,13 @@ struct berth_json *cli_json_sandbox (const struct berth_sandbox_info *info);
 /* An end: {"at", "remaining_ms"}, "never", or null when it is not known. */
 struct berth_json *cli_json_expiry (const struct berth_expiry *expiry);
 
+/* A list of {"name", "value"}, with "secret" too where that is FLAGGED. */
+struct berth_json *cli_json_pairs (const struct berth_pair *pairs, uint64_t count, bool flagged);
+
+/* `rm` of several of a KIND ("snapshot"), the words after the first.  The exit status. */
+int cli_remove_all (struct cli *cli, const char *kind,
+                    int (*remove) (struct berth_host *host, const char *name, struct berth_error *error));
+
 /* Asks for it and prints it.  0, or the exit status. */
 int cli_print_sandbox (const struct cli *cli, struct berth_sandbox *sandbox);
 

@@ -97,6 +97,21 @@ cli_refuse_line (const struct cli *cli, const char *problem, const char *hint)
 }
 
 int
+cli_check_options (const struct cli *cli, const char *word, uint64_t options)
+{
+  char problem[128], hint[64];
+
+  for (unsigned int i = 0; i < CLI_OPTION_COUNT; i++)
+    if (cli->line.values[i].given && ((options | CLI_GLOBAL) & CLI_BIT (i)) == 0)
+      {
+        snprintf (problem, sizeof problem, "`berth %s %s` takes no --%s", cli->line.command->name, word, cli_options[i].name);
+        snprintf (hint, sizeof hint, "`berth help %s`", cli->line.command->name);
+        return cli_refuse_line (cli, problem, hint);
+      }
+  return 0;
+}
+
+int
 cli_fail_output (const struct cli *cli)
 {
   return cli_fail (cli, errno == ENOSPC ? BERTH_E_RESOURCE_EXHAUSTED : BERTH_E_INVALID_REQUEST,

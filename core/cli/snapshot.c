@@ -152,44 +152,6 @@ list (struct cli *cli)
   return status;
 }
 
-static void
-add_removed (struct berth_json *array, const char *name, const struct berth_error *error)
-{
-  struct berth_json *object = berth_json_new_object ();
-
-  berth_json_set_string (object, "snapshot", name);
-  berth_json_set_boolean (object, "removed", error == NULL);
-  berth_json_set_string (object, "error", error != NULL ? berth_error_name (error->code) : NULL);
-  berth_json_set_string (object, "detail", error != NULL ? error->message : NULL);
-  berth_json_append (array, object);
-}
-
-static int
-remove_all (struct cli *cli)
-{
-  struct berth_json *array = cli->json ? berth_json_new_array () : NULL;
-  int answer = 0, status = 0;
-
-  for (size_t i = 1; i < cli->line.word_count; i++)
-    {
-      const char *name = cli->line.words[i];
-      struct berth_error error;
-      bool removed = berth_snapshot_remove (cli->host, name, &error) == 0;
-      if (!removed)
-        answer = CLI_NOT_ALL;
-      if (array != NULL)
-        add_removed (array, name, removed ? NULL : &error);
-      else if (!removed)
-        cli_report (cli, &error);
-      else if (!cli->quiet)
-        printf ("%s removed\n", name);
-    }
-  if (array != NULL)
-    status = cli_print_json (cli, array);
-  berth_json_free (array);
-  return status != 0 ? status : answer;
-}
-
 int
 cli_snapshots (struct cli *cli)
 {
@@ -199,10 +161,12 @@ cli_snapshots (struct cli *cli)
     return cli_refuse_line (cli, "snapshots: want nothing, or rm and the snapshots to remove", "`berth help snapshots`");
   if (words == 1)
     return cli_refuse_line (cli, "snapshots rm: want the snapshots to remove", "`berth snapshots` lists them");
-  int status = cli_open_host (cli);
+  int status = words > 0 ? cli_check_options (cli, "rm", CLI_BIT (CLI_QUIET)) : 0;
+  if (status == 0)
+    status = cli_open_host (cli);
   if (status != 0)
     return status;
-  return words == 0 ? list (cli) : remove_all (cli);
+  return words == 0 ? list (cli) : cli_remove_all (cli, "snapshot", berth_snapshot_remove);
 }
 
 /* ---- rollback ---- */

@@ -657,6 +657,66 @@ test_saved (void)
   EXPECT_STATUS (result, 2);
 }
 
+static const char *
+text_of (const struct berth_json *object, const char *key)
+{
+  const char *text = berth_json_string (berth_json_get (object, key));
+
+  return text != NULL ? text : "";
+}
+
+static void
+test_saved_as_json (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  BERTH_AUTO_JSON struct berth_json *saved = NULL, *removed = NULL;
+  const struct berth_json *pair;
+  bool flag = true;
+
+  berth (&result, "env", "save", "work", "--env", "A=1", "--net", "deny", "--json");
+  EXPECT_STATUS (result, 0);
+  saved = process_json (&result.out);
+  CU_ASSERT_STRING_EQUAL (text_of (saved, "name"), "work");
+  CU_ASSERT_STRING_EQUAL (text_of (saved, "network"), "deny");
+  pair = berth_json_at (berth_json_get (saved, "environment"), 0);
+  CU_ASSERT_STRING_EQUAL (text_of (pair, "name"), "A");
+  CU_ASSERT_STRING_EQUAL (text_of (pair, "value"), "1");
+  CU_ASSERT (berth_json_to_boolean (berth_json_get (pair, "secret"), &flag) == 0 && !flag);
+  berth (&result, "env", "rm", "work", "none", "--json");
+  EXPECT_STATUS (result, 1);
+  removed = process_json (&result.out);
+  CU_ASSERT_EQUAL (berth_json_length (removed), 2);
+  CU_ASSERT_STRING_EQUAL (text_of (berth_json_at (removed, 0), "environment"), "work");
+  CU_ASSERT (berth_json_to_boolean (berth_json_get (berth_json_at (removed, 0), "removed"), &flag) == 0 && flag);
+  CU_ASSERT_STRING_EQUAL (text_of (berth_json_at (removed, 1), "error"), "NOT_FOUND");
+}
+
+/* An option of another word of the same command would do nothing. */
+static void
+test_options_of_others (void)
+{
+  static const struct
+  {
+    const char *words[6];
+    const char *problem;
+  } lines[] = {
+    { { "env", "ls", "--memory", "1G" }, "`berth env ls` takes no --memory" },
+    { { "env", "ls", "--label", "a=b" }, "`berth env ls` takes no --label" },
+    { { "env", "ls", "--env", "A=1" }, "`berth env ls` takes no --env" },
+    { { "env", "show", "x", "--sessions", "shared" }, "`berth env show` takes no --sessions" },
+    { { "env", "rm", "x", "--no-root" }, "`berth env rm` takes no --no-root" },
+    { { "snapshots", "rm", "-A", "x" }, "`berth snapshots rm` takes no --all-owners" },
+  };
+
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    {
+      AUTO_RESULT struct process_result result = { 0 };
+      process_run (&result, NULL, lines[i].words);
+      EXPECT_STATUS (result, 2);
+      EXPECT_IN (result.err, lines[i].problem);
+    }
+}
+
 static void
 test_events (void)
 {
@@ -736,6 +796,8 @@ main (void)
     { "L21 L22 pause, resume, stop, start", test_life },
 #endif
     { "env save, show, ls, rm, and create --environment", test_saved },
+    { "env save and rm with --json", test_saved_as_json },
+    { "options of another word of a command are refused", test_options_of_others },
     { "events", test_events },
     { "L14 the same request id gives the same sandbox", test_request_id },
     { "files, read, write", test_files },
