@@ -100,7 +100,7 @@ make_socket (struct ns_boot *boot)
 struct arguments
 {
   char *word[ARGUMENTS_MAX];
-  char number[8][24];
+  char number[10][24];
   int words, numbers;
 };
 
@@ -145,6 +145,7 @@ fill_arguments (const struct ns_boot *boot, struct arguments *arguments)
   add_number (arguments, "--seccomp-fd", 4);
   if (boot->environment_fd >= 0)
     add_number (arguments, "--environment-fd", 5);
+  add_number (arguments, "--ready-fd", boot->environment_fd >= 0 ? 6 : 5);
   if (meta->ends)
     add_number (arguments, "--ttl-ms", meta->ttl_ms);
   add_number (arguments, "--limit-open-files", meta->limits.open_files);
@@ -209,7 +210,7 @@ start_agent (struct ns_boot *boot)
   return ns_launch_finish (call, &boot->launched);
 }
 
-/* The first answer shows that it came up; a sandbox with an owner gets it on the owner's line. */
+/* Its hello shows that it came up; where the sandbox has an owner its answer on the owner's line does. */
 static int
 greet_agent (struct ns_boot *boot)
 {
@@ -222,7 +223,7 @@ greet_agent (struct ns_boot *boot)
       if (boot->handle->own >= 0)
         return 0;
     }
-  else if (agentlink_ping (boot->call, &boot->handle->link, NULL) == 0)
+  else if (agentlink_await (boot->call, &boot->handle->link, boot->launched.go) == 0)
     return 0;
   ns_launch_explain (boot->call, &boot->plan, &boot->launched);
   return -1;

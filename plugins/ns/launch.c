@@ -420,7 +420,7 @@ fill_child (struct ns_child *child, const struct ns_launch *launch, const struct
     .space = launch->users->space,
     .processes = launch->users->space >= 0 ? launch->processes : 0,
     .network = launch->network,
-    .fds = { null, null, errors, launch->listen, launch->seccomp, launch->environment, -1, -1 },
+    .fds = { null, null, errors, launch->listen, launch->seccomp, launch->environment, pipes->go[0], -1 },
     .arguments = launch->arguments,
   };
   memcpy (child->join, launch->cgroup->join, sizeof child->join);

@@ -18,7 +18,7 @@ struct ns_launch
   int workspace;   /* a mount for it, or -1: the directory of the box */
   const char *agent;
   char *const *arguments;
-  int listen;      /* become descriptors 3, 4 and 5 of the agent */
+  int listen;      /* become descriptors 3, 4 and 5 of the agent; 5 or 6 is what it says its hello on */
   int seccomp;
   int environment; /* or -1 */
 };
@@ -31,7 +31,7 @@ struct ns_launched
   int pidfd;
   pid_t between; /* the process in between, until it is reaped */
   int status;  /* ends when it has become the agent */
-  int go;
+  int go;      /* to let it go, and then the agent's hello */
   int errors; /* what the agent writes to its standard error */
   int users;  /* its namespaces, where they were wanted */
   int network;

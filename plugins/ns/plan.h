@@ -115,7 +115,7 @@ struct ns_child
   int space;             /* a user namespace to make the sandbox's in, or -1 */
   uint32_t processes;    /* as many may the sandbox's user namespace have; 0: any */
   int status;
-  int go;                /* a pidfd to the parent; one byte back: it is written down, become the agent */
+  int go;                /* a pidfd to the parent; one byte back: it is written down, become the agent, which says its hello there */
   int agent;
   int fds[NS_AGENT_FDS]; /* become 0, 1, 2, 3 and so on; -1: none */
   char map[2][64];       /* for uid_map and gid_map */

@@ -17,6 +17,7 @@
 #include "sdk/agent/door.h"
 #include "sdk/agent/guard.h"
 #include "sdk/agent/harden.h"
+#include "sdk/agent/wire.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/string.h"
 
@@ -24,6 +25,7 @@
 #define ENVIRONMENT_MAXIMUM (2u * 1024 * 1024)
 #define FILTER_MAXIMUM 65536
 #define LISTENER 3 /* where the inherited socket is moved to */
+#define READY 4    /* and what the hello goes to */
 #define EXIT_NO_START 2
 
 #ifndef SYS_close_range
@@ -36,6 +38,7 @@ struct options
   int token_fd;
   int seccomp_fd;
   int environment_fd;
+  int ready_fd;
   uint64_t ttl_ms; /* UINT64_MAX: none */
   struct berth_buffer filter;
 };
@@ -69,6 +72,7 @@ enum known_option
   OPTION_TOKEN_FD,
   OPTION_SECCOMP_FD,
   OPTION_ENVIRONMENT_FD,
+  OPTION_READY_FD,
   OPTION_TTL,
   OPTION_GRACE,
   OPTION_USER,
@@ -90,6 +94,7 @@ static const struct option known_options[] = {
   { "token-fd", required_argument, NULL, OPTION_TOKEN_FD },
   { "seccomp-fd", required_argument, NULL, OPTION_SECCOMP_FD },
   { "environment-fd", required_argument, NULL, OPTION_ENVIRONMENT_FD },
+  { "ready-fd", required_argument, NULL, OPTION_READY_FD },
   { "ttl-ms", required_argument, NULL, OPTION_TTL },
   { "grace-ms", required_argument, NULL, OPTION_GRACE },
   { "user", required_argument, NULL, OPTION_USER },
@@ -120,6 +125,9 @@ take_descriptor (struct options *options, int which, const char *text)
       break;
     case OPTION_SECCOMP_FD:
       options->seccomp_fd = descriptor_of ("--seccomp-fd", text);
+      break;
+    case OPTION_READY_FD:
+      options->ready_fd = descriptor_of ("--ready-fd", text);
       break;
     default:
       options->environment_fd = descriptor_of ("--environment-fd", text);
@@ -158,6 +166,7 @@ take_option (struct agent *agent, struct options *options, int which, const char
     case OPTION_TOKEN_FD:
     case OPTION_SECCOMP_FD:
     case OPTION_ENVIRONMENT_FD:
+    case OPTION_READY_FD:
       take_descriptor (options, which, text);
       break;
     case OPTION_TTL:
@@ -202,7 +211,7 @@ read_options (int argc, char **argv, struct agent *agent, struct options *option
 {
   int which;
 
-  *options = (struct options) { -1, -1, -1, -1, UINT64_MAX, { 0 } };
+  *options = (struct options) { -1, -1, -1, -1, -1, UINT64_MAX, { 0 } };
   while ((which = getopt_long (argc, argv, "", known_options, NULL)) >= 0)
     take_option (agent, options, which, optarg);
   if (optind < argc)
@@ -235,6 +244,14 @@ read_token (struct agent *agent, int fd)
   agent->token_size = token.size;
 }
 
+/* Moves what OPTION names to the PLACE that stays open. */
+static void
+move_descriptor (int fd, int place, const char *option)
+{
+  if ((fd != place && dup3 (fd, place, O_CLOEXEC) < 0) || berth_fd_set_cloexec (place, true) < 0)
+    give_up (option, strerror (errno));
+}
+
 static void
 read_inherited (struct agent *agent, struct options *options)
 {
@@ -243,13 +260,30 @@ read_inherited (struct agent *agent, struct options *options)
   if (agent->environment.size > 0 && agent->environment.data[agent->environment.size - 1] != '\0')
     give_up ("--environment-fd", "the last string has no end");
   read_descriptor (options->seccomp_fd, "--seccomp-fd", &options->filter, FILTER_MAXIMUM);
-  agent->listener = options->listen_fd;
-  if (agent->listener != LISTENER && dup3 (agent->listener, LISTENER, O_CLOEXEC) < 0)
-    give_up ("--listen-fd", strerror (errno));
+  /* Out of the listener's way first. */
+  if (options->ready_fd >= 0 && (options->ready_fd = fcntl (options->ready_fd, F_DUPFD_CLOEXEC, READY)) < 0)
+    give_up ("--ready-fd", strerror (errno));
+  move_descriptor (options->listen_fd, LISTENER, "--listen-fd");
   agent->listener = LISTENER;
-  if (berth_fd_set_cloexec (LISTENER, true) < 0 || berth_fd_set_nonblocking (LISTENER, false) < 0)
+  if (berth_fd_set_nonblocking (LISTENER, false) < 0)
     give_up ("--listen-fd", strerror (errno));
-  syscall (SYS_close_range, LISTENER + 1u, UINT32_MAX, 0u);
+  if (options->ready_fd >= 0)
+    move_descriptor (options->ready_fd, READY, "--ready-fd");
+  syscall (SYS_close_range, (options->ready_fd >= 0 ? READY : LISTENER) + 1u, UINT32_MAX, 0u);
+}
+
+/* Who started it need not ask.  Closed before anything is forked. */
+static void
+say_hello (const struct options *options)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer hello = { 0 };
+
+  if (options->ready_fd < 0)
+    return;
+  wire_add_hello (&hello, NULL, 0);
+  if (hello.error != 0 || berth_fd_write_all (READY, hello.data, hello.size) < 0)
+    give_up ("--ready-fd", strerror (errno));
+  close (READY);
 }
 
 /* The timer last: above it are connections only (serve_accepted of accept.c). */
@@ -305,6 +339,7 @@ main (int argc, char **argv)
   if (agent.landlock && harden_writes (agent.workspace) < 0)
     give_up ("--landlock", strerror (errno));
   berth_buffer_free (&options.filter);
+  say_hello (&options);
   agent_serve (&agent);
   berth_buffer_free (&agent.environment);
   return EXIT_SUCCESS;

@@ -86,6 +86,10 @@ struct agentlink_facts
 /* FACTS may be NULL. */
 int agentlink_ping (struct berth_call *call, struct agentlink *link, struct agentlink_facts *facts);
 
+/* Waits for the hello that a new agent writes to the other end of FD, a socket, which is its --ready-fd and
+ * stays the caller's: 0 when it serves and speaks the same protocol. */
+int agentlink_await (struct berth_call *call, struct agentlink *link, int fd);
+
 /* The end that the agent itself keeps; TTL_MS counts from now, BERTH_NO_DEADLINE means none. */
 int agentlink_deadline_set (struct berth_call *call, struct agentlink *link, int64_t ttl_ms,
                             struct berth_expiry *out);

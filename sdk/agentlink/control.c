@@ -41,6 +41,18 @@ agentlink_ping (struct berth_call *call, struct agentlink *link, struct agentlin
   return 0;
 }
 
+int
+agentlink_await (struct berth_call *call, struct agentlink *link, int fd)
+{
+  struct stream stream STREAM_AUTO = STREAM_NONE;
+
+  stream_begin (&stream, call);
+  stream_adopt (&stream, link, fd);
+  int result = stream_greet (&stream);
+  stream.fd = -1;
+  return result;
+}
+
 static int
 ask_deadline (struct berth_call *call, struct agentlink *link, enum wire_operation operation, const int64_t *ttl_ms,
               struct berth_expiry *out)

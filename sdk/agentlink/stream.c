@@ -121,18 +121,24 @@ wait_for (struct stream *stream, short events)
 
 /* ---- opening ---- */
 
-int
-stream_open (struct stream *stream, struct berth_call *call, struct agentlink *link, enum wire_operation operation)
+void
+stream_begin (struct stream *stream, struct berth_call *call)
 {
   int64_t deadline = call->services->deadline (call);
 
   *stream = STREAM_NONE;
   stream->call = call;
-  if (link == NULL)
-    return -1;
   stream->cancel_fd = call->services->cancel_fd (call);
   stream->deadline_ms = deadline == BERTH_NO_DEADLINE ? INT64_MAX : deadline / 1000000;
   stream->hello_ms = INT64_MAX;
+}
+
+int
+stream_open (struct stream *stream, struct berth_call *call, struct agentlink *link, enum wire_operation operation)
+{
+  stream_begin (stream, call);
+  if (link == NULL)
+    return -1;
   stream->out.limit = WIRE_REQUEST_MAXIMUM;
   wire_add_hello (&stream->out, link->token, link->token_size);
   stream->request = wire_begin (&stream->out, WIRE_FRAME_REQUEST);
@@ -159,13 +165,20 @@ stream_connect (struct stream *stream, struct agentlink *link)
     return fail (stream, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the request");
   if (fail_if_over (stream) < 0)
     return -1;
-  stream->fd = link->transport.connect (call, link->transport.context);
-  if (stream->fd < 0)
+  int fd = link->transport.connect (call, link->transport.context);
+  if (fd < 0)
     return -1;
+  stream_adopt (stream, link, fd);
+  return 0;
+}
+
+void
+stream_adopt (struct stream *stream, struct agentlink *link, int fd)
+{
+  stream->fd = fd;
   stream->link = link;
   stream->hello_ms = berth_clock_monotonic_ms () + AGENTLINK_HELLO_MS;
   stream->patience_ms = stream->hello_ms + BUSY_MS;
-  return 0;
 }
 
 /* Only root may have more than the machine's usual maximum; the rest take what they get. */
@@ -278,20 +291,39 @@ take_failure (struct stream *stream, struct wire_reader *payload)
   return -1;
 }
 
+static int
+next_frame (struct stream *stream, struct wire_header *header, struct wire_reader *payload)
+{
+  if (fill (stream, WIRE_HEADER_SIZE) < 0)
+    return -1;
+  if (wire_get_header (stream->in.data + stream->taken, WIRE_DATA_MAXIMUM, header) < 0)
+    return stream_fail_protocol (stream, "an impossible frame");
+  if (fill (stream, WIRE_HEADER_SIZE + header->size) < 0)
+    return -1;
+  payload->next = (unsigned char *) stream->in.data + stream->taken + WIRE_HEADER_SIZE;
+  payload->end = payload->next + header->size;
+  stream->taken += WIRE_HEADER_SIZE + header->size;
+  return 0;
+}
+
+int
+stream_greet (struct stream *stream)
+{
+  struct wire_header header;
+  struct wire_reader payload;
+
+  if (fail_if_over (stream) < 0 || next_frame (stream, &header, &payload) < 0)
+    return -1;
+  return take_hello (stream, &header, payload.next);
+}
+
 int
 stream_next (struct stream *stream, struct wire_header *header, struct wire_reader *payload)
 {
   for (;;)
     {
-      if (fill (stream, WIRE_HEADER_SIZE) < 0)
+      if (next_frame (stream, header, payload) < 0)
         return -1;
-      if (wire_get_header (stream->in.data + stream->taken, WIRE_DATA_MAXIMUM, header) < 0)
-        return stream_fail_protocol (stream, "an impossible frame");
-      if (fill (stream, WIRE_HEADER_SIZE + header->size) < 0)
-        return -1;
-      payload->next = (unsigned char *) stream->in.data + stream->taken + WIRE_HEADER_SIZE;
-      payload->end = payload->next + header->size;
-      stream->taken += WIRE_HEADER_SIZE + header->size;
       if (stream->hello_ms == INT64_MAX)
         break;
       if (take_hello (stream, header, payload->next) < 0)

@@ -30,6 +30,9 @@ struct stream
 
 /* All return -1 after services->fail. */
 
+/* Before anything else, where there is no request. */
+void stream_begin (struct stream *stream, struct berth_call *call);
+
 /* Begins a request in stream->out; fields follow, then stream_send_request. */
 int stream_open (struct stream *stream, struct berth_call *call, struct agentlink *link,
                  enum wire_operation operation);
@@ -47,6 +50,12 @@ void stream_widen (struct stream *stream);
 
 /* All three, for a request that nothing follows. */
 int stream_send_request (struct stream *stream, struct agentlink *link);
+
+/* In its place: FD is connected already.  The hello is due from now on. */
+void stream_adopt (struct stream *stream, struct agentlink *link, int fd);
+
+/* Waits for the hello alone. */
+int stream_greet (struct stream *stream);
 
 /* Sends what is in stream->out; looks for an early answer, which is a failure, meanwhile. */
 int stream_flush (struct stream *stream);

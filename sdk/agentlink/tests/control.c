@@ -202,6 +202,69 @@ test_peers (void)
     }
 }
 
+/* ---- the hello of one that was just started ---- */
+
+static void
+test_ready (void)
+{
+  struct agent_under_test agent;
+  int pair[2];
+  char number[16], byte;
+  const char *const options[] = { "--ready-fd", number, NULL };
+
+  CU_ASSERT_EQUAL (socketpair (AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  snprintf (number, sizeof number, "%d", pair[1]);
+  bool started = agent_start (&agent, options);
+  close (pair[1]);
+  if (started)
+    {
+      CU_ASSERT_EQUAL (agentlink_await (&agent.recorded.call, &agent.handle.link, pair[0]), 0);
+      /* Neither it nor what it started holds that any more. */
+      CU_ASSERT_EQUAL (read (pair[0], &byte, 1), 0);
+      agent_stop (&agent);
+    }
+  close (pair[0]);
+}
+
+/* What has SAID bytes, and is gone. */
+static int
+await (struct recorded *recorded, const struct berth_buffer *said)
+{
+  struct agentlink link;
+  int pair[2];
+
+  recorded_start (recorded);
+  agentlink_init (&link, &(struct agentlink_transport){ 0 }, NULL, 0);
+  CU_ASSERT_EQUAL (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  CU_ASSERT_EQUAL (berth_fd_write_all (pair[1], said->data, said->size), 0);
+  close (pair[1]);
+  int result = agentlink_await (&recorded->call, &link, pair[0]);
+  CU_ASSERT_EQUAL (close (pair[0]), 0);
+  return result;
+}
+
+static void
+test_not_ready (void)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer said = { 0 };
+  struct recorded recorded;
+
+  wire_add_hello (&said, NULL, 0);
+  CU_ASSERT_EQUAL (await (&recorded, &said), 0);
+  said.data[WIRE_HEADER_SIZE + 5]++; /* of its major */
+  CU_ASSERT_EQUAL (await (&recorded, &said), -1);
+  CU_ASSERT_EQUAL (recorded.code, BERTH_E_UNREACHABLE);
+  CU_ASSERT_PTR_NOT_NULL (strstr (recorded.message, "speaks protocol"));
+  said.size--;
+  CU_ASSERT_EQUAL (await (&recorded, &said), -1);
+  CU_ASSERT_EQUAL (recorded.code, BERTH_E_UNREACHABLE);
+  CU_ASSERT_PTR_NOT_NULL (strstr (recorded.message, "cut"));
+  berth_buffer_clear (&said);
+  wire_add_frame (&said, WIRE_FRAME_END, NULL, 0);
+  CU_ASSERT_EQUAL (await (&recorded, &said), -1);
+  CU_ASSERT_EQUAL (recorded.code, BERTH_E_INTERNAL);
+}
+
 /* ---- agents that are none ---- */
 
 /* A transport to a peer that has already said BYTES, and then is silent or gone. */
@@ -522,6 +585,8 @@ static const struct berth_test tests[] = {
   { "L08 an agent that is told to end kills everything", test_end },
   { "L19 the agent keeps an end of its own", test_deadline },
   { "an owned sandbox ends with its owner", test_own },
+  { "a new agent says its hello once it serves", test_ready },
+  { "what dies before its hello, or speaks another protocol, does not serve", test_not_ready },
   { "E06 the sandbox's own environment", test_environment },
   { "L15 without the token there is no answer", test_token },
   { "L15 without a token, only peers from outside its namespace are served", test_peers },
