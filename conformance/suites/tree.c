@@ -64,7 +64,7 @@ suite_d033 (struct suite_context *suite)
   struct suite_box *box = suite_box_make (suite);
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };
 
-  suite_sh (box, &ran, 400, "(while :; do echo x >> loop; sleep 0.1; done) & wait");
+  suite_sh (box, &ran, 1500, "(while :; do echo x >> loop; sleep 0.1; done) & wait");
   check_timed_out (suite, &ran);
   check_stopped (box, SUITE_WORKSPACE "/loop");
 }
@@ -76,7 +76,7 @@ suite_d034 (struct suite_context *suite)
   struct suite_box *box = suite_box_make (suite);
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };
 
-  suite_sh (box, &ran, 1500,
+  suite_sh (box, &ran, 3000,
             "w='while :; do echo x >> $0; sleep 0.1; done'\n"
             "setsid sh -c \"$w\" setsid &\n"
             "(setsid sh -c \"sh -c '$w' forked & exit 0\" &)\n"
@@ -106,12 +106,12 @@ suite_e10 (struct suite_context *suite)
   struct suite_entry entry;
   int64_t until;
 
-  suite_sh (box, &ran, 20000, "(sleep 2; echo late && echo late && echo lived > lived; sleep 60) & echo first");
+  suite_sh (box, &ran, 20000, "(sleep 5; echo late && echo late && echo lived > lived; sleep 60) & echo first");
   SUITE_CHECK_EXIT (suite, &ran, 0, "the leader");
   SUITE_CHECK_PRINTED (suite, &ran, "first\n", "the leader");
-  SUITE_CHECK (suite, ran.ended_ms < 1900, "the child delayed the exit to %lld ms", (long long) ran.ended_ms);
+  SUITE_CHECK (suite, ran.ended_ms < 4000, "the child delayed the exit to %lld ms", (long long) ran.ended_ms);
   SUITE_CHECK (suite, (ran.exit.has & BERTH_EXIT_PIPE_HELD) != 0, "it is not told that the output is still held");
-  until = berth_clock_monotonic_ms () + 8000;
+  until = berth_clock_monotonic_ms () + 30000;
   while (suite_stat (box, SUITE_WORKSPACE "/lived", false, &entry) != 0 && berth_clock_monotonic_ms () < until)
     berth_clock_sleep_ms (100);
   suite_check_content (box, SUITE_WORKSPACE "/lived", "lived\n", 6);

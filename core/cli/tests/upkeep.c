@@ -70,9 +70,9 @@ test_reap (void)
   AUTO_RESULT struct process_result result = { 0 };
   BERTH_AUTO_JSON struct berth_json *list = NULL;
 
-  berth (&result, "create", "--ttl", "400ms", "--label", "team=a");
+  berth (&result, "create", "--ttl", "1500ms", "--label", "team=a");
   EXPECT_STATUS (result, 0);
-  berth_clock_sleep_ms (450);
+  berth_clock_sleep_ms (1600);
   berth (&result, "reap", "--label", "team=b", "--json");
   EXPECT_IN (result.out, "[]");
   berth (&result, "reap", "--label", "team", "--json");

@@ -179,10 +179,10 @@ test_renewed_elsewhere (void)
   place_make (&place, "fake");
   place_open (&place);
   BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = make (&place, 60 * 1000);
-  set_end (&place, sandbox, NULL, 20, 20);
+  set_end (&place, sandbox, NULL, 2000, 2000);
   CU_ASSERT_EQUAL (berth_sandbox_open (place.host, berth_sandbox_id (sandbox), &other, NULL), 0);
   CU_ASSERT_EQUAL (berth_sandbox_renew (sandbox, 60 * 1000, NULL, NULL), 0);
-  berth_clock_sleep_ms (40);
+  berth_clock_sleep_ms (2100);
   CU_ASSERT_EQUAL (place_run (other, "exit 5", NULL), 5);
   berth_sandbox_close (other);
 }
@@ -227,16 +227,16 @@ check_held (const struct place *place, struct berth_sandbox *sandbox,
 {
   BERTH_AUTO_RECORD struct berth_record record;
 
-  set_end (place, sandbox, NULL, 400, 400);
+  set_end (place, sandbox, NULL, 1500, 1500);
   CU_ASSERT_EQUAL (hold (sandbox, NULL, NULL), 0);
-  berth_clock_sleep_ms (600);
+  berth_clock_sleep_ms (1700);
   berth_sweep (place->host);
   CU_ASSERT_EQUAL (place_records (place), 1);
   load (place, sandbox, &record);
   CU_ASSERT_EQUAL (record.deadline_wall_ms, 0);
-  CU_ASSERT_TRUE (record.left_ms > 0 && record.left_ms <= 400);
+  CU_ASSERT_TRUE (record.left_ms > 0 && record.left_ms <= 1500);
   CU_ASSERT_EQUAL (go_on (sandbox, NULL, NULL), 0);
-  CU_ASSERT_TRUE (left (place, sandbox) > 0 && left (place, sandbox) <= 400);
+  CU_ASSERT_TRUE (left (place, sandbox) > 0 && left (place, sandbox) <= 1500);
   /* what it gets while it stands still is what it has when it goes on */
   CU_ASSERT_EQUAL (hold (sandbox, NULL, NULL), 0);
   CU_ASSERT_EQUAL (berth_sandbox_renew (sandbox, 500 * 1000, NULL, NULL), 0);

@@ -113,7 +113,9 @@ replacements (struct agent_under_test *agent)
   source.size = 12;
   expect_failure (agent, agentlink_write (&agent->recorded.call, &agent->handle, in_workspace (agent, "f"), &how, &source),
                   BERTH_E_INVALID_REQUEST);
-  berth_clock_sleep_ms (100);
+  for (int64_t until = berth_clock_monotonic_ms () + 30000;
+       count_entries (agent->workspace) != before && berth_clock_monotonic_ms () < until;)
+    berth_clock_sleep_ms (20);
   check_content (agent, "f", "short", 5);
   CU_ASSERT_EQUAL (count_entries (agent->workspace), before);
   how.asks = BERTH_CHANGE_NEW;
