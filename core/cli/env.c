@@ -27,7 +27,7 @@ struct number
   int64_t value; /* BERTH_UNSET: not said */
   enum cli_type type;
 };
-#define NUMBERS 9
+#define NUMBERS 10
 
 static void
 list_numbers (const struct berth_create_options *create, struct number numbers[NUMBERS])
@@ -42,6 +42,7 @@ list_numbers (const struct berth_create_options *create, struct number numbers[N
     { "file size", "file_size_bytes", create->file_size_bytes, CLI_TYPE_SIZE },
     { "open files", "open_files", create->open_files, CLI_TYPE_INTEGER },
     { "ttl", "ttl_ms", create->ttl_ms, CLI_TYPE_DURATION },
+    { "idle", "idle_ms", create->idle_ms, CLI_TYPE_DURATION },
   };
 
   memcpy (numbers, all, sizeof all);
@@ -74,6 +75,8 @@ environment_json (const struct berth_environment_info *info)
   berth_json_set_boolean (object, "no_root", create->forbid_root != 0);
   berth_json_set_boolean (object, "best_effort", create->best_effort != 0);
   berth_json_set_boolean (object, "user_namespaces", create->user_namespaces != 0);
+  berth_json_set_string (object, "idle_action", cli_idle_name (create->idle_action));
+  berth_json_set_boolean (object, "idle_resume", create->idle_resume != 0);
   list_numbers (create, numbers);
   for (size_t i = 0; i < NUMBERS; i++)
     berth_json_set (object, numbers[i].key,
@@ -138,6 +141,8 @@ print_environment (const struct berth_environment_info *info)
         snprintf (text, sizeof text, "%lld", (long long) numbers[i].value);
       print_line (numbers[i].name, text);
     }
+  print_line ("when idle", cli_idle_name (create->idle_action));
+  print_line ("when used", create->idle_resume != 0 ? "goes on" : NULL);
   print_pairs ("label", create->labels, create->label_count);
   print_pairs ("variable", create->environment, create->environment_count);
 }

@@ -53,6 +53,24 @@ print_times (const struct berth_sandbox_info *info)
 }
 
 static void
+print_idle (const struct berth_sandbox_info *info)
+{
+  char after[BERTH_STRING_NUMBER_SIZE], unused[CLI_AGE_SIZE];
+
+  if (info->idle_action <= BERTH_IDLE_KEEP)
+    return;
+  berth_string_from_duration (info->idle_ms, after);
+  printf ("%-*s%s after %s%s", COLUMN, "when idle", cli_idle_name (info->idle_action), after,
+          info->idle_resume != 0 ? ", goes on when used" : "");
+  cli_text_age (info->unused_ms, unused);
+  if (info->unused_ms > 0)
+    printf (" (unused for %s)", unused);
+  else if (info->unused_ms == 0)
+    printf (" (in use)");
+  putchar ('\n');
+}
+
+static void
 print_isolation (const struct berth_sandbox_info *info)
 {
   BERTH_AUTO_BUFFER struct berth_buffer posture = { 0 };
@@ -114,6 +132,7 @@ print_text (void *context, const struct berth_sandbox_info *info)
   print_line ("native id", info->native_id);
   print_line ("runtime", info->runtime);
   print_times (info);
+  print_idle (info);
   print_isolation (info);
   print_limits (info);
   print_pairs ("labels", info->labels, info->label_count);

@@ -149,6 +149,20 @@ cli_json_expiry (const struct berth_expiry *expiry)
 }
 
 static struct berth_json *
+json_idle (const struct berth_sandbox_info *info)
+{
+  if (info->idle_action == 0)
+    return berth_json_new_null ();
+  struct berth_json *object = berth_json_new_object ();
+  berth_json_set_string (object, "action", cli_idle_name (info->idle_action));
+  berth_json_set (object, "after_ms", info->idle_ms > 0 ? berth_json_new_int64 (info->idle_ms) : berth_json_new_null ());
+  berth_json_set_boolean (object, "resume", info->idle_resume != 0);
+  berth_json_set (object, "unused_ms",
+                  info->unused_ms >= 0 ? berth_json_new_int64 (info->unused_ms) : berth_json_new_null ());
+  return object;
+}
+
+static struct berth_json *
 json_isolation (const struct berth_sandbox_info *info)
 {
   struct berth_json *object = berth_json_new_object ();
@@ -183,6 +197,7 @@ cli_json_sandbox (const struct berth_sandbox_info *info)
   berth_json_set_string (object, "runtime", info->runtime);
   berth_json_set_string (object, "created", created);
   berth_json_set (object, "expires", cli_json_expiry (&info->expiry));
+  berth_json_set (object, "idle", json_idle (info));
   berth_json_set (object, "isolation", json_isolation (info));
   berth_json_set (object, "limits", json_limits (info));
   berth_json_set (object, "enforced", cli_json_enforced (info->enforced));
@@ -250,6 +265,24 @@ cli_remove_all (struct cli *cli, const char *kind,
   else if (fflush (stdout) != 0)
     status = cli_fail_output (cli);
   return status != 0 ? status : answer;
+}
+
+/* By enum berth_idle. */
+static const char *const idle_names[] = { NULL, "keep", "pause", "stop", "destroy" };
+
+const char *
+cli_idle_name (uint32_t action)
+{
+  return action < sizeof idle_names / sizeof *idle_names ? idle_names[action] : "unknown";
+}
+
+uint32_t
+cli_idle_action (const char *name)
+{
+  for (uint32_t i = 1; name != NULL && i < sizeof idle_names / sizeof *idle_names; i++)
+    if (strcmp (name, idle_names[i]) == 0)
+      return i;
+  return 0;
 }
 
 const char *

@@ -33,6 +33,9 @@ const char *cli_posture_name (unsigned int index);
 
 /* The default of a network: "deny" and the like; NULL when it is not known. */
 const char *cli_network_name (uint32_t action);
+/* "keep" and the like, NULL for 0; and back, 0 for NULL. */
+const char *cli_idle_name (uint32_t action);
+uint32_t cli_idle_action (const char *name);
 const char *cli_outcome_name (uint32_t outcome);
 
 /* The limits of a sandbox, from 0 on: what is in force and in which unit. */

@@ -31,6 +31,8 @@ reason_name (uint32_t reason)
       return "owner_died";
     case BERTH_REAP_UNREACHABLE:
       return "unreachable";
+    case BERTH_REAP_IDLE:
+      return "idle";
     default:
       return "unknown";
     }
@@ -42,6 +44,7 @@ add_json (struct berth_json *array, const struct berth_reaped *what)
   struct berth_json *object = berth_json_new_object ();
 
   berth_json_set_string (object, "reason", reason_name (what->reason));
+  berth_json_set_string (object, "action", cli_idle_name (what->action));
   berth_json_set_string (object, "id", what->id);
   berth_json_set_string (object, "name", what->name);
   berth_json_set_string (object, "owner", what->owner);
@@ -59,6 +62,7 @@ add_row (struct cli_table *table, const struct berth_reaped *what)
   cli_table_add (table, what->name);
   cli_table_add (table, what->backend);
   cli_table_add (table, reason_name (what->reason));
+  cli_table_add (table, cli_idle_name (what->action));
   cli_table_add (table, what->outcome != 0 ? cli_outcome_name (what->outcome) : NULL);
   cli_table_add (table, what->detail);
 }
@@ -87,7 +91,7 @@ visit (void *context, const struct berth_reaped *what)
 static void
 begin (struct reaping *reaping)
 {
-  static const char *const titles[] = { "ID", "NAME", "BACKEND", "REASON", "OUTCOME", "DETAIL" };
+  static const char *const titles[] = { "ID", "NAME", "BACKEND", "REASON", "ACTION", "OUTCOME", "DETAIL" };
 
   reaping->table.columns = sizeof titles / sizeof *titles;
   for (size_t i = 0; i < reaping->table.columns; i++)

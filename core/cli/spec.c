@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cli/output.h"
 #include "core/cli/progress.h"
 #include "core/cli/secret.h"
 #include "sdk/base/fs.h"
@@ -74,6 +75,9 @@ read_limits (const struct cli_line *line, struct berth_create_options *create)
   create->file_size_bytes = cli_number (line, CLI_FILE_SIZE, BERTH_UNSET);
   create->open_files = cli_number (line, CLI_OPEN_FILES, BERTH_UNSET);
   create->ttl_ms = cli_number (line, CLI_TTL, BERTH_UNSET);
+  create->idle_ms = cli_number (line, CLI_IDLE, BERTH_UNSET);
+  create->idle_action = cli_idle_action (cli_text (line, CLI_IDLE_ACTION));
+  create->idle_resume = cli_given (line, CLI_IDLE_RESUME);
   create->best_effort = berth_string_equal (cli_text (line, CLI_LIMITS), "best-effort");
   create->forbid_root = cli_given (line, CLI_NO_ROOT);
   create->user_namespaces = cli_given (line, CLI_ALLOW_USER_NAMESPACES);

@@ -38,6 +38,9 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
   [CLI_FILE_SIZE] = NUMBER ("file-size", SIZE, "SIZE", 1, INT64_MAX, "largest file that may be written"),
   [CLI_OPEN_FILES] = NUMBER ("open-files", INTEGER, "NUMBER", 1, UINT32_MAX, "open files of one process"),
   [CLI_TTL] = NUMBER ("ttl", DURATION, "TIME", 1, INT64_MAX, "life time; it is destroyed after that (default 15m)"),
+  [CLI_IDLE] = NUMBER ("idle", DURATION, "TIME", 1, INT64_MAX, "when nobody has used it for this time, do what --idle-action says"),
+  [CLI_IDLE_ACTION] = CHOICE ("idle-action", "keep|pause|stop|destroy", "what becomes of it then"),
+  [CLI_IDLE_RESUME] = FLAG ("idle-resume", 0, "let what was paused or stopped so go on by itself when it is used"),
   [CLI_LABEL] = { "label", 'l', CLI_TYPE_PAIR, "KEY=VALUE", NULL, 0, 0,
                   "a label of your own (with ls: only those that have it; VALUE may be left out); may be repeated" },
   [CLI_BACKEND] = TEXT ("backend", 'b', "NAME", "the backend to use, or to look at"),
@@ -81,6 +84,7 @@ const struct cli_option cli_options[CLI_OPTION_COUNT] = {
    | CLI_BIT (CLI_TTL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_IMAGE)        \
    | CLI_BIT (CLI_ISOLATION) | CLI_BIT (CLI_LIMITS) | CLI_BIT (CLI_NET) | CLI_BIT (CLI_NO_ROOT)   \
    | CLI_BIT (CLI_ALLOW_USER_NAMESPACES) | CLI_BIT (CLI_SNAPSHOT) | CLI_BIT (CLI_QUIET))
+#define IDLENESS (CLI_BIT (CLI_IDLE) | CLI_BIT (CLI_IDLE_ACTION) | CLI_BIT (CLI_IDLE_RESUME))
 #define EXECUTION                                                                                 \
   (CLI_BIT (CLI_ENV) | CLI_BIT (CLI_ENV_FILE) | CLI_BIT (CLI_SECRET) | CLI_BIT (CLI_WORKDIR) | CLI_BIT (CLI_USER) | CLI_BIT (CLI_TIMEOUT)   \
    | CLI_BIT (CLI_MAX_OUTPUT) | CLI_BIT (CLI_QUIET))
@@ -96,8 +100,10 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     1, MANY, 0, SPECIFICATION | EXECUTION | CLI_BIT (CLI_ENVIRONMENT), true, false },
   [CLI_COMMAND_CREATE] = {
     "create", "", "make a sandbox that stays",
-    "Makes a sandbox and prints its id. It lives until `berth rm` or the end of its life time.",
-    0, 0, ANYWHERE, SPECIFICATION | CLI_BIT (CLI_ENVIRONMENT) | CLI_BIT (CLI_REQUEST_ID), false, false },
+    "Makes a sandbox and prints its id. It lives until `berth rm` or the end of its life time. With --idle and --idle-action it "
+    "is paused, stopped or destroyed when no command has run in it, and no file of it was touched, for that time; to look at it "
+    "or to renew it is no use of it. Then it has to be resumed or started, or does so by itself with --idle-resume.",
+    0, 0, ANYWHERE, SPECIFICATION | IDLENESS | CLI_BIT (CLI_ENVIRONMENT) | CLI_BIT (CLI_REQUEST_ID), false, false },
   [CLI_COMMAND_LS] = {
     "ls", "", "list sandboxes",
     "Lists your sandboxes, the oldest first.",
@@ -196,10 +202,11 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     0, MANY, ANYWHERE, CLI_BIT (CLI_ALL) | CLI_BIT (CLI_YES) | CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_REAP] = {
     "reap", "", "list what has no right to be there, or destroy it",
-    "Lists sandboxes whose end has passed (expired), whose create or destroy was interrupted, whose owner died, and what is ours "
-    "by its labels and on no record (orphaned). With --kill they are destroyed, and the exit status is as with rm. A backend that "
-    "could not be asked is told too (unreachable), and the exit status is at least 1. What is "
-    "being created, paused or stopped, or belongs to another installation, is never touched.",
+    "Lists sandboxes whose end has passed (expired), whose create or destroy was interrupted, whose owner died, what is ours "
+    "by its labels and on no record (orphaned), and what nobody has used for the time of its --idle (idle). With --kill they are "
+    "destroyed (idle ones: what they were made for), and the exit status is as with rm. A backend that could not be asked is told "
+    "too (unreachable), and the exit status is at least 1. What is being created, paused or stopped, or belongs to another "
+    "installation, is never touched.",
     0, 0, ANYWHERE,
     CLI_BIT (CLI_KILL) | CLI_BIT (CLI_LABEL) | CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_ALL_OWNERS) | CLI_BIT (CLI_QUIET), false, false },
   [CLI_COMMAND_ENV] = {
@@ -208,7 +215,7 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     "run --environment NAME` begin with them, and what is said there goes before. What the backend does not declare, or "
     "says that it could not make, is refused when it is saved. Of --secret only the name is kept, and the value is given "
     "each time. ls lists them, show tells all of one, rm removes them; its exit status is 1 when one could not be removed.",
-    1, MANY, ANYWHERE, (SPECIFICATION & ~CLI_BIT (CLI_NAME)) | CLI_BIT (CLI_SESSIONS), false, false },
+    1, MANY, ANYWHERE, (SPECIFICATION & ~CLI_BIT (CLI_NAME)) | IDLENESS | CLI_BIT (CLI_SESSIONS), false, false },
   [CLI_COMMAND_EVENTS] = {
     "events", "[SANDBOX]", "show what was done, by whom, and how it ended",
     "Shows a line for each operation on your sandboxes, or on SANDBOX, the oldest first; one that is gone is named by its whole "

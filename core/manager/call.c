@@ -10,6 +10,7 @@ berth_call_begin (struct berth_manager_call *call, struct berth_instance *instan
 {
   call->instance = instance;
   call->native_id = native_id;
+  call->use.fd = -1;
   berth_instance_enter (instance, native_id);
   /* the clock starts when the call does, not while it waits behind others */
   int64_t deadline = milliseconds == BERTH_NO_DEADLINE ? BERTH_NO_DEADLINE
@@ -22,12 +23,13 @@ berth_call_end (struct berth_manager_call *call, int result, struct berth_error 
 {
   result = berth_host_call_end (&call->host, result, error);
   berth_instance_leave (call->instance, call->native_id);
+  berth_use_end (&call->use);
   return result;
 }
 
 int
-berth_data_begin (struct berth_manager_call *call, struct berth_sandbox *sandbox, struct berth_cancel *cancel,
-                  int64_t milliseconds, struct berth_handle **handle, struct berth_error *error)
+berth_data_begin_within (struct berth_manager_call *call, struct berth_sandbox *sandbox, struct berth_cancel *cancel,
+                         int64_t milliseconds, struct berth_handle **handle, struct berth_error *error)
 {
   struct berth_instance *instance = NULL;
 
@@ -35,6 +37,19 @@ berth_data_begin (struct berth_manager_call *call, struct berth_sandbox *sandbox
       || berth_sandbox_instance (sandbox, &instance, error) != 0)
     return -1;
   berth_call_begin (call, instance, berth_sandbox_native (sandbox)->id, cancel, milliseconds);
+  return 0;
+}
+
+int
+berth_data_begin (struct berth_manager_call *call, struct berth_sandbox *sandbox, struct berth_cancel *cancel,
+                  int64_t milliseconds, struct berth_handle **handle, struct berth_error *error)
+{
+  BERTH_AUTO_USE struct berth_use use = BERTH_USE_NONE;
+
+  if (berth_use_begin (sandbox, cancel, &use, error) != 0
+      || berth_data_begin_within (call, sandbox, cancel, milliseconds, handle, error) != 0)
+    return -1;
+  call->use.fd = BERTH_STEAL_FD (use.fd);
   return 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef CORE_MANAGER_CALL_H
 #define CORE_MANAGER_CALL_H
 
-#include "core/manager/manager.h"
+#include "core/manager/use.h"
 
 /* On the stack of the thread that makes the call:
  *
@@ -15,6 +15,7 @@ struct berth_manager_call
   struct berth_host_call host;
   struct berth_instance *instance;
   const char *native_id; /* NULL: the call is about the instance */
+  struct berth_use use;  /* of the sandbox, for as long as the call takes */
 };
 
 /* Waits its turn where the backend takes one call at a time.  MILLISECONDS from now, or
@@ -23,9 +24,13 @@ void berth_call_begin (struct berth_manager_call *call, struct berth_instance *i
                        struct berth_cancel *cancel, int64_t milliseconds);
 int berth_call_end (struct berth_manager_call *call, int result, struct berth_error *error);
 
-/* The same for the data plane of a sandbox, which is connected first; -1 when that fails. */
+/* The same for the data plane of a sandbox, which is connected first; -1 when that fails.  It is a use of
+ * the sandbox, unless it is made within another operation. */
 int berth_data_begin (struct berth_manager_call *call, struct berth_sandbox *sandbox, struct berth_cancel *cancel,
                       int64_t milliseconds, struct berth_handle **handle, struct berth_error *error);
+int berth_data_begin_within (struct berth_manager_call *call, struct berth_sandbox *sandbox,
+                             struct berth_cancel *cancel, int64_t milliseconds, struct berth_handle **handle,
+                             struct berth_error *error);
 
 static inline const struct berth_backend *
 berth_call_backend (const struct berth_manager_call *call)

@@ -6,6 +6,7 @@
 #include "core/manager/creation.h"
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
+#include "core/manager/idle.h"
 #include "core/manager/interrupted.h"
 #include "core/manager/sweep.h"
 
@@ -16,7 +17,8 @@ record_running (struct berth_creation *creation, struct berth_error *error)
 {
   struct berth_record *record = &creation->sandbox->record;
 
-  if (berth_creation_record (creation, BERTH_RECORD_RUNNING, error) != 0)
+  if (berth_creation_record (creation, BERTH_RECORD_RUNNING, error) != 0
+      || berth_idle_begin_locked (creation->host, record, error) != 0)
     return -1;
   berth_expiry_set (record, record->ttl_ms);
   if (berth_store_update (creation->host->store, record, error) != 0)

@@ -91,6 +91,12 @@ warn_of_tier (struct berth_creation *creation)
                      "backend %s claims no isolation tier: do not run code there that you do not trust", backend);
 }
 
+static uint64_t
+idle_capabilities (uint32_t action)
+{
+  return action == BERTH_IDLE_PAUSE ? BERTH_CAP_PAUSE : action == BERTH_IDLE_STOP ? BERTH_CAP_RESTART : 0;
+}
+
 int
 berth_creation_validate (struct berth_creation *creation, struct berth_error *error)
 {
@@ -100,7 +106,9 @@ berth_creation_validate (struct berth_creation *creation, struct berth_error *er
   return berth_require_capability (berth_instance_name (creation->instance),
                                    berth_instance_capabilities (creation->instance)
                                        & creation->validated.effective.capabilities,
-                                   berth_sessions_capabilities (creation->wish.saved.sessions), error);
+                                   berth_sessions_capabilities (creation->wish.saved.sessions)
+                                       | idle_capabilities (creation->wish.options.idle_action),
+                                   error);
 }
 
 /* ---- making it ---- */

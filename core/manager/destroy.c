@@ -217,6 +217,7 @@ berth_destroy_record_locked (struct berth_host *host, struct berth_instance *ins
     return -1;
   if (out->outcome != BERTH_OUTCOME_CONFIRMED && out->outcome != BERTH_OUTCOME_NOTHING_NAMED)
     return 0;
+  berth_use_forget_locked (host, record->id);
   return berth_store_remove (host->store, record->id, error);
 }
 

@@ -54,10 +54,6 @@ check_wishes (const struct berth_creation *creation, const struct berth_environm
   uint64_t have = berth_instance_capabilities (instance) & creation->validated.effective.capabilities;
   uint64_t needs = berth_sessions_capabilities (options->sessions);
 
-  if (options->idle_action == BERTH_IDLE_PAUSE)
-    needs |= BERTH_CAP_PAUSE;
-  else if (options->idle_action == BERTH_IDLE_STOP)
-    needs |= BERTH_CAP_RESTART;
   if (options->pool != NULL)
     needs |= BERTH_CAP_CLIENT_POOL;
   if (options->workspace_volume != NULL)
@@ -65,8 +61,6 @@ check_wishes (const struct berth_creation *creation, const struct berth_environm
   if (berth_require_capability (backend, have, needs, error) != 0
       || (options->pool != NULL && check_pool (instance, options->pool, error) != 0))
     return -1;
-  if (options->idle_action > BERTH_IDLE_KEEP)
-    return refuse_unkept ("an eye on idle sandboxes", "leave it out and give it a life time, `--ttl`", error);
   if (options->pool != NULL)
     return refuse_unkept ("prepared sandboxes", "leave the pool out", error);
   if (options->workspace_volume != NULL)
@@ -96,8 +90,8 @@ static int
 check_options (const struct berth_environment_options *options, const struct berth_create_options *create,
                struct berth_error *error)
 {
-  if (options->sessions > BERTH_SESSIONS_SHARED || options->idle_action > BERTH_IDLE_DESTROY)
-    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "environment: no such sessions or idle action");
+  if (options->sessions > BERTH_SESSIONS_SHARED)
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "environment: no such sessions");
   if (create->name != NULL || create->request_id != NULL || create->owned != 0 || create->base != NULL)
     return berth_error_set (error, BERTH_E_INVALID_REQUEST,
                             "environment: a name, a request id, an owner and another environment belong to one sandbox");

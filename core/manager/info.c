@@ -86,7 +86,8 @@ berth_info_state (const struct berth_record *record, const struct berth_sighting
 }
 
 void
-berth_info_fill (const struct berth_record *record, const char *state, struct berth_sandbox_info *info)
+berth_info_fill (struct berth_host *host, const struct berth_record *record, const char *state,
+                 struct berth_sandbox_info *info)
 {
   const struct berth_record_native *native = berth_record_current (record);
 
@@ -121,6 +122,12 @@ berth_info_fill (const struct berth_record *record, const char *state, struct be
     .pids = (uint32_t) record->pids,
     .open_files = (uint32_t) record->open_files,
     .network_default = (uint32_t) record->network_default,
+    .idle_ms = record->idle_ms,
+    .idle_action = (uint32_t) record->idle_action,
+    .idle_resume = (uint32_t) record->idle_resume,
+    .unused_ms = record->idle_action > BERTH_IDLE_KEEP && record->state == BERTH_RECORD_RUNNING
+                     ? berth_use_unused_ms (host, record->id)
+                     : -1,
   };
 }
 

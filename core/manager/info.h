@@ -23,8 +23,9 @@ void berth_sightings_clear (struct berth_sightings *sightings);
 /* The state to tell for RECORD, with what its runtime says. */
 const char *berth_info_state (const struct berth_record *record, const struct berth_sightings *sightings);
 
-/* All but state and expiry is the record's: INFO is good for as long as RECORD is. */
-void berth_info_fill (const struct berth_record *record, const char *state, struct berth_sandbox_info *info);
+/* All but state, expiry and what is unused is the record's: INFO is good for as long as RECORD is. */
+void berth_info_fill (struct berth_host *host, const struct berth_record *record, const char *state,
+                      struct berth_sandbox_info *info);
 
 /* The network's default in force, where the backend says so: it may be less than what was asked for,
  * since a network can die.  Else *ACTION stays. */

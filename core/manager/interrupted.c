@@ -4,6 +4,7 @@
 
 #include "core/manager/answer.h"
 #include "core/manager/expiry.h"
+#include "core/manager/idle.h"
 #include "core/manager/inventory.h"
 
 /* A service may list late what it makes, and go on making when our process is dead. */
@@ -115,6 +116,7 @@ berth_interrupted_continue_locked (struct berth_host *host, struct berth_instanc
       record->left_ms = 0;
       berth_expiry_set (record, record->ttl_ms);
       result = berth_answer_record (&answer, instance, record, error) != 0
+                       || berth_idle_begin_locked (host, record, error) != 0
                        || berth_expiry_tell_backend (instance, record, record->ttl_ms, error) != 0
                        || berth_store_update (host->store, record, error) != 0
                    ? -1

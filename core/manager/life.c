@@ -1,7 +1,10 @@
 /* Pausing, resuming, stopping and starting: what changes the life of a whole sandbox and keeps
  * its record. */
+#include "core/manager/life.h"
+
 #include "core/manager/audit.h"
 #include "core/manager/expiry.h"
+#include "core/manager/idle.h"
 #include "core/manager/lock.h"
 
 #define LOCK_MS (60 * 1000)
@@ -106,23 +109,29 @@ call_backend (struct berth_instance *instance, const struct berth_record *record
   return berth_call_end (&call, change->ask (&call, &native), error);
 }
 
-/* Writes that RECORD is now in state TO, and what that does to its time. */
+/* Writes that RECORD is now in state TO, and what that does to its time; AGAIN: also when it was so before. */
 static int
-record_state (struct berth_host *host, struct berth_record *record, int64_t to, struct berth_error *error)
+record_state (struct berth_host *host, struct berth_record *record, int64_t to, bool again, struct berth_error *error)
 {
-  if (record->state == to)
+  if (record->state == to && !again)
     return 0;
   record->state = to;
-  if (to == BERTH_RECORD_RUNNING)
-    berth_expiry_go_on (record);
-  else
+  if (to != BERTH_RECORD_RUNNING)
     berth_expiry_hold (record);
+  else
+    {
+      berth_expiry_go_on (record);
+      record->idled = 0;
+      if (berth_idle_begin_locked (host, record, error) != 0)
+        return -1;
+    }
   return berth_store_update (host->store, record, error);
 }
 
 static int
 change_record_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
-                      const struct life_change *change, struct berth_cancel *cancel, struct berth_error *error)
+                      const struct life_change *change, bool was_idled, struct berth_cancel *cancel,
+                      struct berth_error *error)
 {
   /* on record before anything else: a start that fails leaves it stopped, with its time standing still */
   if (is_left_by_restart (record, change))
@@ -132,27 +141,32 @@ change_record_locked (struct berth_host *host, struct berth_instance *instance, 
         return -1;
     }
   int64_t before = record->state;
+  bool again = change->ends_handles || was_idled;
   if (change->to == BERTH_RECORD_PAUSED && before == BERTH_RECORD_RUNNING)
     berth_expiry_follow (host, instance, record, BERTH_EXPIRY_FAR_MS);
-  if (change->first_on_record && record_state (host, record, change->to, error) != 0)
+  if (change->first_on_record && record_state (host, record, change->to, again, error) != 0)
     return -1;
   if (call_backend (instance, record, change, cancel, error) != 0)
     {
-      record_state (host, record, before, NULL);
+      record_state (host, record, before, false, NULL);
       if (change->to == BERTH_RECORD_PAUSED && before == BERTH_RECORD_RUNNING)
         berth_expiry_follow (host, instance, record, berth_expiry_left (record));
       return -1;
     }
-  if (record_state (host, record, change->to, error) != 0)
+  if (change->to == BERTH_RECORD_RUNNING && change->ends_handles)
+    record->starts++;
+  if (record_state (host, record, change->to, again && !change->first_on_record, error) != 0)
     return -1;
   if (change->to == BERTH_RECORD_RUNNING)
     berth_expiry_follow (host, instance, record, berth_expiry_left (record));
   return 0;
 }
 
+/* WAKES: only what stands still since it was idle.  Whoever asks, from then on it does so by somebody's
+ * word. */
 static int
 change_locked (struct berth_sandbox *sandbox, struct berth_instance *instance, const struct life_change *change,
-               struct berth_cancel *cancel, struct berth_error *error)
+               bool wakes, struct berth_cancel *cancel, struct berth_error *error)
 {
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
 
@@ -163,11 +177,15 @@ change_locked (struct berth_sandbox *sandbox, struct berth_instance *instance, c
     return refuse_state (&record, change, error);
   if (berth_expiry_has_passed (&record) && !is_left_by_restart (&record, change))
     return refuse_ended (&record, change, error);
-  return change_record_locked (sandbox->host, instance, &record, change, cancel, error);
+  bool was_idled = record.idled != 0;
+  if (wakes && !was_idled)
+    return record.state == change->to ? 0 : refuse_state (&record, change, error);
+  record.idled = 0;
+  return change_record_locked (sandbox->host, instance, &record, change, was_idled, cancel, error);
 }
 
 static int
-change_life (struct berth_sandbox *sandbox, const struct life_change *change, struct berth_cancel *cancel,
+change_life (struct berth_sandbox *sandbox, const struct life_change *change, bool wakes, struct berth_cancel *cancel,
              struct berth_error *error)
 {
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
@@ -176,7 +194,7 @@ change_life (struct berth_sandbox *sandbox, const struct life_change *change, st
   if (berth_sandbox_instance (sandbox, &instance, error) != 0
       || berth_lock_take (sandbox->host, sandbox->record.id, LOCK_MS, cancel, &lock, error) != 0)
     return -1;
-  int result = change_locked (sandbox, instance, change, cancel, error);
+  int result = change_locked (sandbox, instance, change, wakes, cancel, error);
   if (change->ends_handles)
     berth_sandbox_retire (sandbox);
   return result;
@@ -190,7 +208,7 @@ audit_change (struct berth_sandbox *sandbox, const char *operation, const struct
 
   if (berth_audit_begin (&audit, sandbox->host, operation, sandbox, &error) != 0)
     return -1;
-  return berth_audit_end (&audit, change_life (sandbox, change, cancel, error));
+  return berth_audit_end (&audit, change_life (sandbox, change, false, cancel, error));
 }
 
 int
@@ -215,4 +233,40 @@ int
 berth_sandbox_start (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_error *error)
 {
   return audit_change (sandbox, "start", &start_it, cancel, error);
+}
+
+/* ---- without anybody's word ---- */
+
+int
+berth_life_idle_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                        uint32_t action, struct berth_error *error)
+{
+  record->idled = 1;
+  return change_record_locked (host, instance, record, action == BERTH_IDLE_PAUSE ? &pause_it : &stop_it, false, NULL,
+                               error);
+}
+
+static int
+wake (struct berth_sandbox *sandbox, const char *operation, const struct life_change *change,
+      struct berth_cancel *cancel, struct berth_error *error)
+{
+  struct berth_audit audit = { .reason = "it is used again" };
+
+  if (berth_audit_begin (&audit, sandbox->host, operation, sandbox, &error) != 0)
+    return -1;
+  return berth_audit_end (&audit, change_life (sandbox, change, true, cancel, error));
+}
+
+int
+berth_life_wake (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_error *error)
+{
+  BERTH_AUTO_RECORD struct berth_record now = { 0 };
+
+  if (berth_store_load (sandbox->host->store, sandbox->record.id, 0, &now, error) != 0)
+    return -1;
+  berth_sandbox_follow_starts (sandbox, now.starts);
+  if (now.idled == 0 || now.idle_resume == 0)
+    return berth_sandbox_check_runs (&now, error);
+  return now.state == BERTH_RECORD_PAUSED ? wake (sandbox, "resume", &resume_it, cancel, error)
+                                          : wake (sandbox, "start", &start_it, cancel, error);
 }

@@ -21,12 +21,17 @@ open_file (struct berth_host *host, struct berth_error *error)
   return fd;
 }
 
-static int
-try_byte (int fd, const char *id, struct berth_error *error)
+static off_t
+byte_of (const char *id)
 {
-  struct flock byte = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+  return (off_t) (berth_id_hash (id) >> 2);
+}
 
-  byte.l_start = (off_t) (berth_id_hash (id) >> 2);
+int
+berth_lock_try_byte (int fd, short type, off_t at, const char *id, struct berth_error *error)
+{
+  struct flock byte = { .l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1 };
+
   /* of the open file, not of the process: it holds between threads as well */
   if (fcntl (fd, F_OFD_SETLK, &byte) == 0)
     return 1;
@@ -39,7 +44,7 @@ int
 berth_lock_try (struct berth_host *host, const char *id, struct berth_lock *lock, struct berth_error *error)
 {
   BERTH_AUTO_FD int fd = open_file (host, error);
-  int taken = fd >= 0 ? try_byte (fd, id, error) : -1;
+  int taken = fd >= 0 ? berth_lock_try_byte (fd, F_WRLCK, byte_of (id), id, error) : -1;
 
   if (taken == 1)
     lock->fd = BERTH_STEAL_FD (fd);
@@ -47,12 +52,11 @@ berth_lock_try (struct berth_host *host, const char *id, struct berth_lock *lock
 }
 
 int
-berth_lock_take (struct berth_host *host, const char *id, int64_t milliseconds, struct berth_cancel *cancel,
-                 struct berth_lock *lock, struct berth_error *error)
+berth_lock_wait_byte (int fd, short type, off_t at, const char *id, int64_t milliseconds, struct berth_cancel *cancel,
+                      struct berth_error *error)
 {
-  BERTH_AUTO_FD int fd = open_file (host, error);
   int64_t deadline = berth_clock_monotonic_ms () + milliseconds;
-  int taken = fd >= 0 ? try_byte (fd, id, error) : -1;
+  int taken = berth_lock_try_byte (fd, type, at, id, error);
 
   for (int64_t pause = 1; taken == 0; pause = pause < 50 ? pause * 2 : 50)
     {
@@ -65,9 +69,18 @@ berth_lock_take (struct berth_host *host, const char *id, int64_t milliseconds, 
           return -1;
         }
       berth_clock_sleep_ms (pause);
-      taken = try_byte (fd, id, error);
+      taken = berth_lock_try_byte (fd, type, at, id, error);
     }
-  if (taken < 0)
+  return taken < 0 ? -1 : 0;
+}
+
+int
+berth_lock_take (struct berth_host *host, const char *id, int64_t milliseconds, struct berth_cancel *cancel,
+                 struct berth_lock *lock, struct berth_error *error)
+{
+  BERTH_AUTO_FD int fd = open_file (host, error);
+
+  if (fd < 0 || berth_lock_wait_byte (fd, F_WRLCK, byte_of (id), id, milliseconds, cancel, error) != 0)
     return -1;
   lock->fd = BERTH_STEAL_FD (fd);
   return 0;

@@ -22,4 +22,10 @@ int berth_lock_take (struct berth_host *host, const char *id, int64_t millisecon
                      struct berth_lock *lock, struct berth_error *error);
 void berth_lock_release (struct berth_lock *lock);
 
+/* The same for the byte AT of any file about sandbox ID: TYPE is F_WRLCK, or F_RDLCK to share it.  It is held
+ * for as long as FD is open. */
+int berth_lock_try_byte (int fd, short type, off_t at, const char *id, struct berth_error *error);
+int berth_lock_wait_byte (int fd, short type, off_t at, const char *id, int64_t milliseconds,
+                          struct berth_cancel *cancel, struct berth_error *error);
+
 #endif

@@ -71,6 +71,7 @@ struct berth_sandbox
   struct berth_handle **retired; /* of before a stop or start; others may still be using them */
   size_t retired_count;
   struct berth_known *known; /* newest first; NULL: `record` is */
+  int64_t starts;            /* of the record, when that was last compared */
 };
 
 void berth_host_logf (struct berth_host *host, uint32_t level, const char *format, ...) BERTH_FORMAT (3, 4);
@@ -93,6 +94,10 @@ int berth_sandbox_instance (struct berth_sandbox *sandbox, struct berth_instance
 /* The backend's handle, connected at first need; only for a sandbox that runs. */
 int berth_sandbox_connect (struct berth_sandbox *sandbox, struct berth_cancel *cancel, struct berth_handle **out,
                            struct berth_error *error);
+/* What a use of one with that record is answered: 0 where it runs, else WRONG_STATE. */
+int berth_sandbox_check_runs (const struct berth_record *record, struct berth_error *error);
+/* Puts the backend's handle aside when somebody has started the sandbox since. */
+void berth_sandbox_follow_starts (struct berth_sandbox *sandbox, int64_t starts);
 /* Puts the backend's handle aside until the end, so that the next use connects again. */
 void berth_sandbox_retire (struct berth_sandbox *sandbox);
 /* From now on the handle is one of what REPLACEMENT is, whose handle and record it takes over. */

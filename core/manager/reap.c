@@ -1,11 +1,13 @@
 /* Reaping: telling, or ending, what has no right to be there any more: by its record (expired,
- * interrupted, without its owner), and by its labels (ours, and on no record).  Never what is being
+ * interrupted, without its owner), by its use (none, for as long as it was made for), and by its labels
+ * (ours, and on no record).  Never what is being
  * created, what merely stands still, or what anybody else may own. */
 #include <string.h>
 
 #include "core/manager/audit.h"
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
+#include "core/manager/idle.h"
 #include "core/manager/ids.h"
 #include "core/manager/inventory.h"
 #include "core/manager/sweep.h"
@@ -28,6 +30,7 @@ tell (const struct reaping *reaping, uint32_t reason, const struct berth_record 
     .struct_size = sizeof what,
     .reason = reason,
     .outcome = outcome->outcome,
+    .action = reason == BERTH_REAP_IDLE ? (uint32_t) record->idle_action : BERTH_IDLE_DESTROY,
     .backend = record->backend,
     .id = record->id,
     .name = record->name,
@@ -104,32 +107,80 @@ end_recorded_locked (const struct reaping *reaping, struct berth_record *record,
   return ended;
 }
 
+/* 1 with the lock and the record; 0 there is nothing to do: somebody is at it, and finishes it, or has; -1. */
+static int
+take_record (struct berth_host *host, const char *id, struct berth_lock *lock, struct berth_record *record,
+             struct berth_error *error)
+{
+  struct berth_error missing = { 0 };
+  int taken = berth_lock_try (host, id, lock, error);
+
+  if (taken <= 0 || berth_store_load (host->store, id, BERTH_STORE_PAIRS, record, &missing) == 0)
+    return taken;
+  if (missing.code == BERTH_E_SANDBOX_NOT_FOUND)
+    return 0;
+  if (error != NULL)
+    *error = missing;
+  return -1;
+}
+
 static int
 reap_record (const struct reaping *reaping, const char *id, struct berth_error *error)
 {
-  struct berth_host *host = reaping->host;
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
   struct berth_destruction outcome = { 0 };
-  struct berth_error missing = { 0 };
-  int taken = berth_lock_try (host, id, &lock, error);
+  int taken = take_record (reaping->host, id, &lock, &record, error);
 
-  /* somebody is at it, and finishes it */
   if (taken <= 0)
     return taken;
-  if (berth_store_load (host->store, id, BERTH_STORE_PAIRS, &record, &missing) != 0)
-    {
-      if (missing.code == BERTH_E_SANDBOX_NOT_FOUND)
-        return 0;
-      if (error != NULL)
-        *error = missing;
-      return -1;
-    }
   struct berth_abandonment why = berth_abandonment_of_locked (&record);
   if (why.reason == 0 || !is_wanted (reaping, &record)
       || end_recorded_locked (reaping, &record, why.reason, &outcome) == 0)
     return 0;
   return tell (reaping, why.reason, &record, &outcome);
+}
+
+/* ---- by its use ---- */
+
+static int
+end_idle_locked (const struct reaping *reaping, struct berth_record *record, struct berth_destruction *outcome,
+                 struct berth_error *error)
+{
+  struct berth_host *host = reaping->host;
+  struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
+  struct berth_instance *instance = NULL;
+
+  if (berth_registry_instance (host->registry, record->backend, "`berth reap`", &instance, error) != 0
+      || berth_idle_act_locked (host, instance, record, budget, outcome, error) != 0)
+    return -1;
+  if (record->idle_action != BERTH_IDLE_DESTROY)
+    snprintf (outcome->detail, sizeof outcome->detail, "%s", berth_record_state_name (record->state));
+  return 0;
+}
+
+static int
+reap_unused (const struct reaping *reaping, const char *id, struct berth_error *error)
+{
+  BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+  BERTH_AUTO_FD int free = -1;
+  struct berth_destruction outcome = { 0 };
+  struct berth_error why = { 0 };
+  int taken = take_record (reaping->host, id, &lock, &record, error);
+
+  if (taken <= 0)
+    return taken;
+  if (!is_wanted (reaping, &record))
+    return 0;
+  int idle = berth_idle_judge_locked (reaping->host, &record, &free, &why);
+  if (idle == 1 && reaping->options.kill != 0)
+    idle = end_idle_locked (reaping, &record, &outcome, &why) != 0 ? -1 : 1;
+  if (idle < 0)
+    failed (&outcome, &why);
+  if (reaping->options.kill == 0)
+    outcome.outcome = 0;
+  return idle == 0 ? 0 : tell (reaping, BERTH_REAP_IDLE, &record, &outcome);
 }
 
 /* ---- by labels ---- */
@@ -241,6 +292,17 @@ reap_records (const struct reaping *reaping, struct berth_error *error)
   return result;
 }
 
+static int
+reap_all_unused (const struct reaping *reaping, struct berth_error *error)
+{
+  BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
+  int result = berth_store_list_unused (reaping->host->store, &ids, error);
+
+  for (size_t i = 0; result == 0 && i < ids.count; i++)
+    result = reap_unused (reaping, ids.items[i], error);
+  return result;
+}
+
 /* All that are in use, or the one that is named, which then has to be one of them. */
 static int
 reap_backends (const struct reaping *reaping, struct berth_error *error)
@@ -272,6 +334,8 @@ berth_reap (struct berth_host *host, const struct berth_reap_options *options,
   if (berth_options_take (&reaping.options, options, error) != 0)
     return -1;
   int result = reap_records (&reaping, error);
+  if (result == 0)
+    result = reap_all_unused (&reaping, error);
   if (result == 0)
     result = reap_backends (&reaping, error);
   return result < 0 ? -1 : 0;

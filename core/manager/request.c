@@ -43,7 +43,7 @@ add_network (struct berth_buffer *text, const struct berth_policy *policy)
 }
 
 /* An environment counts as what it says, which is among the options by now. */
-_Static_assert (offsetof (struct berth_create_options, base) + sizeof (char *) == sizeof (struct berth_create_options),
+_Static_assert (offsetof (struct berth_create_options, idle_resume) + sizeof (uint32_t) == sizeof (struct berth_create_options),
                 "a new option makes another request: add it here, then move this to it");
 
 int64_t
@@ -78,6 +78,10 @@ berth_wish_hash (const struct berth_wish *wish, const char *backend)
   add_network (&text, &wish->network);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     berth_buffer_appendf (&text, "%" PRId64 ",", numbers[i]);
+  /* nothing where nothing is said, as before there was anything to say */
+  if (options->idle_action != 0)
+    berth_buffer_appendf (&text, "idle %" PRIu32 ",%" PRId64 ",%" PRIu32, options->idle_action, options->idle_ms,
+                          options->idle_resume);
   int64_t hash = (int64_t) berth_id_hash (berth_buffer_string (&text));
   return hash != 0 ? hash : 1;
 }

@@ -44,6 +44,9 @@ berth_record_options (const struct berth_record *record, struct berth_create_opt
   out->ttl_ms = record->ttl_ms;
   out->forbid_root = (asks & BERTH_SPEC_FORBID_ROOT) != 0;
   out->user_namespaces = (asks & BERTH_SPEC_USER_NAMESPACES) != 0;
+  out->idle_ms = record->idle_ms != 0 ? record->idle_ms : BERTH_UNSET;
+  out->idle_action = (uint32_t) record->idle_action;
+  out->idle_resume = (uint32_t) record->idle_resume;
   /* only on the user's word was it made without these */
   out->best_effort = (asks & BERTH_ALWAYS_LIMITED & ~(uint64_t) record->enforced) != 0;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

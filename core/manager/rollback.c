@@ -230,11 +230,13 @@ roll_back (struct berth_sandbox *sandbox, const char *snapshot,
 {
   struct berth_rollback_options ours = BERTH_ROLLBACK_OPTIONS_INIT;
   struct berth_creation creation = { .host = sandbox->host, .lock = BERTH_LOCK_NONE };
+  BERTH_AUTO_USE struct berth_use use = BERTH_USE_NONE;
   int result = -1;
 
   berth_sweep (sandbox->host);
   if (berth_options_take (&ours, options, error) == 0
       && berth_snapshot_open (sandbox->host, snapshot, &creation.snapshot, error) == 0
+      && berth_use_begin (sandbox, ours.cancel, &use, error) == 0
       && berth_sandbox_instance (sandbox, &creation.instance, error) == 0
       && berth_lock_take (sandbox->host, sandbox->record.id, LOCK_MS, ours.cancel, &creation.lock, error) == 0)
     result = roll_back_locked (&creation, sandbox, &ours, error);

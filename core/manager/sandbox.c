@@ -128,6 +128,12 @@ runs (const struct berth_record *record)
          && berth_record_current (record) != NULL && !berth_expiry_has_passed (record);
 }
 
+int
+berth_sandbox_check_runs (const struct berth_record *record, struct berth_error *error)
+{
+  return runs (record) ? 0 : refuse_use (record, error);
+}
+
 /* What each recorded state answers to the data plane, as it is now: since the handle was made it may
  * have been started, renewed or rolled back.  That one that ran has stopped, its backend knows. */
 static int
@@ -137,7 +143,7 @@ check_runs (struct berth_sandbox *sandbox, struct berth_error *error)
 
   if (berth_store_load (sandbox->host->store, sandbox->record.id, 0, &now, error) != 0)
     return -1;
-  return runs (&now) ? know (sandbox, &now, error) : refuse_use (&now, error);
+  return berth_sandbox_check_runs (&now, error) != 0 ? -1 : know (sandbox, &now, error);
 }
 
 void
@@ -218,6 +224,17 @@ berth_sandbox_retire (struct berth_sandbox *sandbox)
       more[sandbox->retired_count++] = BERTH_STEAL_POINTER (sandbox->handle);
     }
   pthread_mutex_unlock (&sandbox->mutex);
+}
+
+void
+berth_sandbox_follow_starts (struct berth_sandbox *sandbox, int64_t starts)
+{
+  pthread_mutex_lock (&sandbox->mutex);
+  bool started = sandbox->starts != starts;
+  sandbox->starts = starts;
+  pthread_mutex_unlock (&sandbox->mutex);
+  if (started)
+    berth_sandbox_retire (sandbox);
 }
 
 int

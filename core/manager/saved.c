@@ -38,7 +38,8 @@ static const struct field
   MEMBER (TEXT, backend),        MEMBER (TEXT, image),        MEMBER (TEXT, user),         MEMBER (TEXT, snapshot),
   MEMBER (NUMBER, memory_bytes), MEMBER (NUMBER, cpu_milli),  MEMBER (NUMBER, pids),       MEMBER (NUMBER, disk_bytes),
   MEMBER (NUMBER, tmp_bytes),    MEMBER (NUMBER, open_files), MEMBER (NUMBER, ttl_ms),     MEMBER (NUMBER, timeout_ms),
-  MEMBER (NUMBER, shm_bytes),    MEMBER (NUMBER, file_size_bytes),
+  MEMBER (NUMBER, shm_bytes),    MEMBER (NUMBER, file_size_bytes), MEMBER (NUMBER, idle_ms),
+  MEMBER (WORD, idle_action),    MEMBER (WORD, idle_resume),
   MEMBER (WORD, minimum_tier),   MEMBER (WORD, forbid_root),  MEMBER (WORD, best_effort),  MEMBER (WORD, user_namespaces),
 #undef MEMBER
 };

@@ -206,6 +206,7 @@ make (struct making *making, const struct berth_snapshot_options *options, struc
       struct berth_error *error)
 {
   BERTH_AUTO_LOCK struct berth_lock theirs = BERTH_LOCK_NONE;
+  BERTH_AUTO_USE struct berth_use use = BERTH_USE_NONE;
   struct berth_sandbox *sandbox = making->sandbox;
   struct berth_instance *instance = NULL;
   char id[BERTH_ID_SIZE];
@@ -213,7 +214,8 @@ make (struct making *making, const struct berth_snapshot_options *options, struc
 
   berth_snapshot_sweep (sandbox->host);
   berth_snapshot_sweep_files (sandbox->host);
-  if (take_options (making, options, error) == 0 && berth_sandbox_instance (sandbox, &instance, error) == 0
+  if (take_options (making, options, error) == 0
+      && berth_use_begin (sandbox, making->options.cancel, &use, error) == 0 && berth_sandbox_instance (sandbox, &instance, error) == 0
       && berth_id_new_snapshot (id, error) == 0 && berth_lock_take (sandbox->host, id, 0, NULL, ours, error) == 0
       && berth_lock_take (sandbox->host, sandbox->record.id, LOCK_MS, making->options.cancel, &theirs, error) == 0)
     result = make_locked (making, instance, id, error);

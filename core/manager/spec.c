@@ -130,6 +130,36 @@ set_numbers (const struct berth_limits *limits, struct berth_wish *wish, struct 
                             error);
 }
 
+/* A time without an action, or an action without a time, is half a wish: nobody would know of it. */
+static int
+check_idle (const struct berth_limits *limits, struct berth_create_options *options, struct berth_error *error)
+{
+  static const char choices[] = "keep, pause, stop or destroy: `--idle-action`, with `--idle` and a time";
+  bool timed = options->idle_ms != BERTH_UNSET;
+
+  if (options->idle_action > BERTH_IDLE_DESTROY)
+    return berth_error_set (error, BERTH_E_INVALID_REQUEST, "idle: there is no action %" PRIu32, options->idle_action);
+  if (options->idle_action == BERTH_IDLE_KEEP)
+    options->idle_resume = 0;
+  if (timed != (options->idle_action != 0) && options->idle_action != BERTH_IDLE_KEEP)
+    {
+      berth_error_set (error, BERTH_E_INVALID_REQUEST, timed ? "idle: it was not said what becomes of it then"
+                                                             : "idle: it was not said after how long");
+      berth_error_hint (error, "%s", choices);
+      return -1;
+    }
+  if (timed && (options->idle_ms < 1 || options->idle_ms > limits->max_ttl))
+    {
+      berth_error_set (error, BERTH_E_INVALID_REQUEST, "idle: got %" PRId64 ", want 1 to %" PRId64, options->idle_ms,
+                       limits->max_ttl);
+      berth_error_hint (error, "it is no longer than the longest life time, `ttl` in [limits] of berth.conf");
+      return -1;
+    }
+  if (options->idle_resume == 0 || options->idle_action == BERTH_IDLE_PAUSE || options->idle_action == BERTH_IDLE_STOP)
+    return 0;
+  return berth_error_set (error, BERTH_E_INVALID_REQUEST, "idle: only what is paused or stopped then can go on again");
+}
+
 /* ---- the rest ---- */
 
 /* The network policy is always asked for: silence is "deny", and never the backend's choice. */
@@ -230,7 +260,8 @@ berth_wish_make (struct berth_host *host, const struct berth_create_options *opt
   *wish = (struct berth_wish) { .options = BERTH_CREATE_OPTIONS_INIT,
                                 .spec = { .struct_size = sizeof wish->spec, .generation = 1 } };
   if (take_options (host, options, wish, error) != 0 || check_texts (&wish->options, error) != 0
-      || set_numbers (&host->limits, wish, error) != 0 || set_network (wish, error) != 0
+      || set_numbers (&host->limits, wish, error) != 0 || check_idle (&host->limits, &wish->options, error) != 0
+      || set_network (wish, error) != 0
       || set_metadata (host, wish, error) != 0
       || berth_id_new_sandbox (wish->sandbox_id, error) != 0 || berth_id_new_assignment (wish->assignment_id, error) != 0)
     return -1;
@@ -300,6 +331,9 @@ berth_wish_record (struct berth_host *host, const struct berth_wish *wish, const
     .owner_pid = getpid (),
     .owner_start = (int64_t) berth_process_start (getpid ()),
     .unkept = count_unkept (wish),
+    .idle_ms = wish->options.idle_action != 0 && wish->options.idle_ms != BERTH_UNSET ? wish->options.idle_ms : 0,
+    .idle_action = wish->options.idle_action,
+    .idle_resume = wish->options.idle_resume != 0,
   };
   if (!copy_texts (host, wish, backend, record))
     return berth_no_memory (error);

@@ -5,6 +5,7 @@
 #include "core/manager/audit.h"
 #include "core/manager/destroy.h"
 #include "core/manager/expiry.h"
+#include "core/manager/idle.h"
 #include "core/manager/rollback.h"
 #include "core/manager/snapshot.h"
 #include "sdk/base/process.h"
@@ -49,6 +50,8 @@ berth_abandonment_text (struct berth_abandonment abandonment)
       return "its owner died";
     case BERTH_REAP_ORPHANED:
       return "it is on no record";
+    case BERTH_REAP_IDLE:
+      return "nobody used it";
     default:
       return "its end has passed";
     }
@@ -116,5 +119,6 @@ berth_sweep (struct berth_host *host)
     if (sweep_one (host, ids.items[i], &error) != 0)
       berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s is abandoned and could not be destroyed: %s", ids.items[i],
                        error.message);
+  berth_idle_sweep (host);
   berth_snapshot_sweep (host);
 }

@@ -16,7 +16,8 @@ struct berth_abandonment berth_abandonment_of_locked (const struct berth_record 
 const char *berth_abandonment_text (struct berth_abandonment abandonment);
 
 /* Destroys the sandboxes of this installation that nobody is responsible for any more: a create
- * or a destroy whose process died, an owned one whose owner died, one whose end has passed.
+ * or a destroy whose process died, an owned one whose owner died, one whose end has passed.  With those
+ * that nobody uses it does what they were made for.
  * Tries each once and quickly; what does not go now is for the next time.  Failures are only
  * logged. */
 void berth_sweep (struct berth_host *host);

@@ -14,7 +14,7 @@ berth_workspace_export_within (struct berth_sandbox *sandbox, const struct berth
   struct berth_tar_sink out
       = { .struct_size = sizeof out, .context = &flow, .data = berth_outflow_data, .report = berth_outflow_report };
 
-  if (berth_data_begin (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+  if (berth_data_begin_within (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
     return -1;
   int result = berth_call_backend (&call)->workspace->export_tar (&call.host.call, handle, limits, &out);
   *bytes = flow.taken;
@@ -31,7 +31,7 @@ berth_workspace_import_within (struct berth_sandbox *sandbox, const struct berth
   struct berth_manager_call call;
   struct berth_handle *handle = NULL;
 
-  if (berth_data_begin (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+  if (berth_data_begin_within (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
     return -1;
   struct berth_inflow flow = { .call = &call.host,
                                .source = source,
@@ -67,10 +67,12 @@ export_all (struct berth_sandbox *sandbox, const struct berth_workspace_options 
             int (*sink) (void *context, const void *bytes, size_t size), void *context,
             struct berth_tar_report *report, uint64_t *bytes, struct berth_error *error)
 {
+  BERTH_AUTO_USE struct berth_use use = BERTH_USE_NONE;
   struct berth_workspace_options ours;
   struct berth_tar_limits limits;
 
-  if (make_limits (sandbox, options, &ours, &limits, error) != 0)
+  if (make_limits (sandbox, options, &ours, &limits, error) != 0
+      || berth_use_begin (sandbox, ours.cancel, &use, error) != 0)
     return -1;
   return berth_workspace_export_within (sandbox, &limits, ours.cancel, sink, context, report, bytes, error);
 }
@@ -92,10 +94,12 @@ import_all (struct berth_sandbox *sandbox, const struct berth_workspace_options 
             int64_t (*source) (void *context, void *bytes, size_t size), void *context, uint64_t *bytes,
             struct berth_error *error)
 {
+  BERTH_AUTO_USE struct berth_use use = BERTH_USE_NONE;
   struct berth_workspace_options ours;
   struct berth_tar_limits limits;
 
-  if (make_limits (sandbox, options, &ours, &limits, error) != 0)
+  if (make_limits (sandbox, options, &ours, &limits, error) != 0
+      || berth_use_begin (sandbox, ours.cancel, &use, error) != 0)
     return -1;
   return berth_workspace_import_within (sandbox, &limits, ours.cancel, source, context, bytes, error);
 }

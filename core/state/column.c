@@ -45,5 +45,12 @@ const struct berth_column berth_columns[] = {
   NUMBER (unkept),
   NUMBER (shm_bytes),
   NUMBER (file_size_bytes),
+  NUMBER (idle_ms),
+  NUMBER (idle_action),
+  NUMBER (idle_resume),
+  NUMBER (idled),
+  NUMBER (starts),
+  NUMBER (idle_look_wall_ms),
+  NUMBER (idle_look_boot_ms),
   { NULL, 0, false },
 };

@@ -175,11 +175,13 @@ berth_store_list (struct berth_store *store, const char *owner, const char *back
   return berth_store_collect (store, BERTH_SQL_LIST, owner, backend, out, error);
 }
 
-int
-berth_store_list_unsettled (struct berth_store *store, struct berth_store_ids *out, struct berth_error *error)
+/* Those that a statement with the two clocks answers. */
+static int
+collect_due (struct berth_store *store, enum berth_statement which, struct berth_store_ids *out,
+             struct berth_error *error)
 {
   pthread_mutex_lock (&store->mutex);
-  sqlite3_stmt *statement = berth_store_statement_locked (store, BERTH_SQL_UNSETTLED);
+  sqlite3_stmt *statement = berth_store_statement_locked (store, which);
   if (statement != NULL)
     {
       sqlite3_bind_int64 (statement, 1, berth_clock_wall_ms ());
@@ -190,4 +192,16 @@ berth_store_list_unsettled (struct berth_store *store, struct berth_store_ids *o
     berth_store_fail (store, error);
   pthread_mutex_unlock (&store->mutex);
   return result;
+}
+
+int
+berth_store_list_unsettled (struct berth_store *store, struct berth_store_ids *out, struct berth_error *error)
+{
+  return collect_due (store, BERTH_SQL_UNSETTLED, out, error);
+}
+
+int
+berth_store_list_unused (struct berth_store *store, struct berth_store_ids *out, struct berth_error *error)
+{
+  return collect_due (store, BERTH_SQL_UNUSED, out, error);
 }

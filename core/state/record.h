@@ -79,6 +79,13 @@ struct berth_record
   int64_t request_hash; /* of what was asked for with the request id; 0: not known */
   int64_t unkept; /* secrets and network rules that it was made with and that are not here */
   int64_t left_ms;      /* while it is paused or stopped, when the deadlines are 0: what is left of its time */
+  int64_t idle_ms;      /* how long nobody uses it until idle_action is done; 0: never */
+  int64_t idle_action;  /* enum berth_idle */
+  int64_t idle_resume;  /* what that made stand still goes on when somebody uses it */
+  int64_t idled;        /* it stands still by that, and by nobody's word */
+  int64_t starts;       /* how often it was started after it was made */
+  int64_t idle_look_wall_ms; /* sooner it cannot have been idle for so long, by either clock */
+  int64_t idle_look_boot_ms;
   struct berth_record_native *natives; /* oldest first */
   uint64_t native_count;
   struct berth_record_pairs labels;

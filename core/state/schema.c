@@ -48,6 +48,16 @@ static const char *const steps[] = {
    "  environment INTEGER NOT NULL REFERENCES environments (serial) ON DELETE CASCADE,"
    "  position INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, value TEXT,"
    "  PRIMARY KEY (environment, position)) WITHOUT ROWID;"),
+  /* the index has only those that a look may be due for: the others cost a sweep nothing */
+  ("ALTER TABLE sandboxes ADD COLUMN idle_ms INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE sandboxes ADD COLUMN idle_action INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE sandboxes ADD COLUMN idle_resume INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE sandboxes ADD COLUMN idled INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE sandboxes ADD COLUMN starts INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE sandboxes ADD COLUMN idle_look_wall_ms INTEGER NOT NULL DEFAULT 0;"
+   "ALTER TABLE sandboxes ADD COLUMN idle_look_boot_ms INTEGER NOT NULL DEFAULT 0;"
+   "CREATE INDEX sandboxes_idle ON sandboxes (idle_look_wall_ms, idle_look_boot_ms, serial, id)"
+   "  WHERE state = 2 AND idle_action > 1;"),
 };
 
 int

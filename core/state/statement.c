@@ -32,6 +32,8 @@ static const char *const texts[BERTH_SQL_STATEMENTS] = {
   /* each create asks it: the index holds all of it, and is a tenth of the table */
   [BERTH_SQL_UNSETTLED] = "SELECT id FROM sandboxes INDEXED BY sandboxes_due WHERE state IN (1, 5, 7) OR owned = 1"
                           " OR deadline_wall_ms BETWEEN 1 AND ?1 OR deadline_boot_ms BETWEEN 1 AND ?2 ORDER BY serial",
+  [BERTH_SQL_UNUSED] = "SELECT id FROM sandboxes INDEXED BY sandboxes_idle WHERE state = 2 AND idle_action > 1"
+                       " AND (idle_look_wall_ms <= ?1 OR idle_look_boot_ms <= ?2) ORDER BY serial",
 #define SNAPSHOT_COLUMNS                                                                                               \
   "id, name, owner, sandbox, backend, image, checksum, state, consistent, frozen, bytes, tar_bytes, entries,"          \
   " created_wall_ms"

@@ -79,5 +79,7 @@ int berth_store_list (struct berth_store *store, const char *owner, const char *
                       struct berth_error *error);
 /* Those that somebody may have to finish: creating or destroying, owned, or past their end. */
 int berth_store_list_unsettled (struct berth_store *store, struct berth_store_ids *out, struct berth_error *error);
+/* Those that may have been idle for long enough. */
+int berth_store_list_unused (struct berth_store *store, struct berth_store_ids *out, struct berth_error *error);
 
 #endif

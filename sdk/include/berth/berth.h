@@ -122,6 +122,18 @@ BERTH_EXPORT int berth_host_rebuild (const struct berth_host_options *options,
 
 /* ---- sandboxes ---- */
 
+/* What becomes of a sandbox that nobody uses.  What is run in it, its files, archives, a snapshot
+ * and a rollback are uses, for as long as they take; resuming and starting it count as one; looking
+ * at it (open, list, inspect) and renewing it do not.  Done it is by whoever creates, lists or reaps
+ * next, as the end of those whose time has passed; time that it is paused or stopped does not count. */
+enum berth_idle
+{
+  BERTH_IDLE_KEEP = 1,
+  BERTH_IDLE_PAUSE = 2, /* needs PAUSE */
+  BERTH_IDLE_STOP = 3,  /* needs RESTART */
+  BERTH_IDLE_DESTROY = 4
+};
+
 struct berth_create_options
 {
   uint32_t struct_size;
@@ -158,11 +170,14 @@ struct berth_create_options
   void *progress_context;
   const char *snapshot; /* id or name of one that the workspace begins with; NULL: it is empty */
   const char *base;     /* name of an environment that holds for what is not said here; NULL: none */
+  int64_t idle_ms;      /* when nobody has used it for so long, `idle_action` is done; BERTH_UNSET: never */
+  uint32_t idle_action; /* enum berth_idle; 0: not said */
+  uint32_t idle_resume; /* 1: what that made stand still goes on by itself when somebody uses it */
 };
 #define BERTH_CREATE_OPTIONS_INIT                                                                 \
   { sizeof (struct berth_create_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, \
     BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, BERTH_UNSET, 0, 0, 0, 0, NULL, \
-    NULL, NULL, NULL, NULL }
+    NULL, NULL, NULL, NULL, BERTH_UNSET, 0, 0 }
 
 /* Makes a sandbox.  On failure nothing is left behind.  OPTIONS may be NULL. */
 BERTH_EXPORT int berth_sandbox_create (struct berth_host *host, const struct berth_create_options *options,
@@ -265,6 +280,10 @@ struct berth_sandbox_info
   uint32_t pids;
   uint32_t open_files;
   uint32_t network_default; /* enum berth_action; 0: not known */
+  int64_t idle_ms;          /* 0: nothing becomes of it however long nobody uses it */
+  uint32_t idle_action;     /* enum berth_idle, or 0 */
+  uint32_t idle_resume;
+  int64_t unused_ms;        /* since it was last used, 0 while it is; -1: nobody counts, or it stands still */
 };
 
 /* Calls VISIT once with what is known now; asks the backend for the state. */
@@ -297,14 +316,15 @@ enum berth_reap_reason
   BERTH_REAP_CREATE_INTERRUPTED = 3,  /* the process that created it died */
   BERTH_REAP_DESTROY_INTERRUPTED = 4, /* it was to be destroyed, and that is not proven */
   BERTH_REAP_OWNER_DIED = 5,          /* it was to end with a process, which has ended */
-  BERTH_REAP_UNREACHABLE = 6          /* no sandbox: `backend` could not be asked for orphans, `detail` says why */
+  BERTH_REAP_UNREACHABLE = 6,         /* no sandbox: `backend` could not be asked for orphans, `detail` says why */
+  BERTH_REAP_IDLE = 7                 /* nobody has used it for as long as it was made for */
 };
 struct berth_reaped
 {
   uint32_t struct_size;
   uint32_t reason;   /* enum berth_reap_reason */
-  uint32_t outcome;  /* enum berth_outcome; 0: nothing was done */
-  uint32_t reserved;
+  uint32_t outcome;  /* enum berth_outcome; 0: nothing was destroyed */
+  uint32_t action;   /* enum berth_idle: what is to become of it, or did; all but IDLE ones are destroyed */
   const char *backend;
   const char *id;        /* NULL of BERTH_REAP_UNREACHABLE only */
   const char *name;      /* this and the next three: or NULL */
@@ -317,7 +337,7 @@ struct berth_reaped
 struct berth_reap_options
 {
   uint32_t struct_size;
-  uint32_t kill;       /* 1: they are destroyed; 0: only told */
+  uint32_t kill;       /* 1: what is to become of them is done; 0: it is only told */
   uint32_t all_owners; /* 1: not only the host's own */
   uint32_t reserved;
   const char *backend; /* NULL: every one */
@@ -572,27 +592,16 @@ enum berth_sessions
   BERTH_SESSIONS_SHARED = 3       /* by several at once: needs ISOLATED_SESSIONS */
 };
 
-/* What becomes of a sandbox that nobody uses. */
-enum berth_idle
-{
-  BERTH_IDLE_KEEP = 1,
-  BERTH_IDLE_PAUSE = 2,  /* needs PAUSE */
-  BERTH_IDLE_STOP = 3,   /* needs RESTART */
-  BERTH_IDLE_DESTROY = 4
-};
-
 struct berth_environment_options
 {
   uint32_t struct_size;
   uint32_t sessions;    /* enum berth_sessions; 0: commands only */
   const struct berth_create_options *create; /* NULL: all defaults.  Values of secrets may be NULL */
-  uint32_t idle_action; /* enum berth_idle; 0: keep.  What is above KEEP is refused by this version */
-  uint32_t reserved;
   const char *pool;             /* prepared capacity to take them from: refused by this version */
   const char *workspace_volume; /* where /workspace is kept: refused by this version */
 };
 #define BERTH_ENVIRONMENT_OPTIONS_INIT                                                            \
-  { sizeof (struct berth_environment_options), 0, NULL, 0, 0, NULL, NULL }
+  { sizeof (struct berth_environment_options), 0, NULL, NULL, NULL }
 
 /* Saves options of create under a name, in place of what had it.  What its backend does not declare, or
  * says that it could not make, is refused now: CAPABILITY_NOT_SUPPORTED, CONFIGURATION.  Of secrets only the
