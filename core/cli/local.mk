@@ -47,7 +47,7 @@ CLI_PROCESS_TESTS = %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/upkeep-fak
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
 TESTS += %D%/tests/weight.sh %D%/tests/ordinary-user $(CLI_PROCESS_TESTS)
 EXTRA_DIST += %D%/tests/weight.sh %D%/tests/ordinary-user
-LONG_TESTS += %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/upkeep-fake
+LONG_TESTS += %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/snapshot-ns %D%/tests/upkeep-fake
 %C%_tests_upkeep_fake_SOURCES = %D%/tests/upkeep.c $(CLI_PROCESS)
 %C%_tests_upkeep_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_upkeep_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)

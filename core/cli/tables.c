@@ -172,8 +172,8 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
   [CLI_COMMAND_SNAPSHOT] = {
     "snapshot", "SANDBOX", "keep the workspace of a sandbox as it is now",
     "Packs /workspace with zstd into the state directory and prints the id of the snapshot, which outlives its sandbox. No "
-    "process of the sandbox makes progress meanwhile, where its backend can export what is paused; otherwise the snapshot "
-    "says that it is not consistent. Processes, memory and secrets are not in it.",
+    "process of the sandbox makes progress meanwhile, where its backend can export what is paused, and commands on it wait; "
+    "otherwise the snapshot says that it is not consistent. Processes, memory and secrets are not in it.",
     1, 1, ANYWHERE, CLI_BIT (CLI_NAME) | CLI_BIT (CLI_MAX_BYTES) | CLI_BIT (CLI_QUIET), false, true },
   [CLI_COMMAND_SNAPSHOTS] = {
     "snapshots", "[rm SNAPSHOT...]", "list snapshots, or remove them",

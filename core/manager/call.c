@@ -22,6 +22,7 @@ int
 berth_call_end (struct berth_manager_call *call, int result, struct berth_error *error)
 {
   result = berth_host_call_end (&call->host, result, error);
+  call->code = result < 0 ? call->host.error.code : 0;
   berth_instance_leave (call->instance, call->native_id);
   berth_use_end (&call->use);
   return result;

@@ -16,6 +16,7 @@ struct berth_manager_call
   struct berth_instance *instance;
   const char *native_id; /* NULL: the call is about the instance */
   struct berth_use use;  /* of the sandbox, for as long as the call takes */
+  uint32_t code;         /* of its failure, once it has ended; 0: it succeeded */
 };
 
 /* Waits its turn where the backend takes one call at a time.  MILLISECONDS from now, or

@@ -5,6 +5,7 @@
 
 #include "core/manager/inventory.h"
 #include "core/manager/lock.h"
+#include "core/manager/snapshot.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/process.h"
 
@@ -195,6 +196,7 @@ renew (struct berth_sandbox *sandbox, int64_t ttl_ms, struct berth_expiry *out,
   struct berth_instance *instance = NULL;
   int64_t wanted_ms = 0;
 
+  berth_snapshot_sweep (host); /* the backend of one that a dead one holds still takes no end */
   if (berth_sandbox_instance (sandbox, &instance, error) != 0
       || berth_lock_take (host, sandbox->record.id, LOCK_MS, NULL, &lock, error) != 0
       || berth_store_load (host->store, sandbox->record.id, 0, &record, error) != 0

@@ -3,6 +3,7 @@
 
 #include "core/manager/audit.h"
 #include "core/manager/path.h"
+#include "core/manager/still.h"
 #include "core/manager/transfer.h"
 
 #define READ_FLAGS BERTH_FILE_OPTION_FOLLOW
@@ -104,12 +105,21 @@ read_file (struct berth_sandbox *sandbox, const char *path, const struct berth_f
   struct berth_read_sink out
       = { .struct_size = sizeof out, .context = &flow, .info = berth_outflow_info, .data = berth_outflow_data };
 
-  if (clean == NULL || take_options (options, &ours, error) != 0 || make_read (sandbox, &ours, &how, error) != 0
-      || berth_data_begin (&call, sandbox, ours.cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+  struct berth_still_patience patience = { 0 };
+  int result;
+
+  if (clean == NULL || take_options (options, &ours, error) != 0 || make_read (sandbox, &ours, &how, error) != 0)
     return -1;
-  int result = berth_call_backend (&call)->files->read (&call.host.call, handle, clean, &how, &out);
+  do
+    {
+      if (berth_data_begin (&call, sandbox, ours.cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+        return -1;
+      result = berth_call_end (&call, berth_call_backend (&call)->files->read (&call.host.call, handle, clean, &how, &out),
+                               error);
+    }
+  while (result != 0 && flow.taken == 0 && berth_still_wait (&patience, sandbox, call.code, ours.cancel, error));
   *bytes = flow.taken;
-  return berth_call_end (&call, result, error);
+  return result;
 }
 
 int
@@ -142,15 +152,24 @@ tell_entries (struct berth_sandbox *sandbox, const char *path, const struct bert
   struct berth_read how;
   struct berth_manager_call call;
   struct berth_handle *handle = NULL;
-  struct berth_entries entries = { &call.host, visit, context };
+  struct berth_entries entries = { &call.host, visit, context, 0 };
   struct berth_entry_sink out = { .struct_size = sizeof out, .context = &entries, .entry = berth_entries_entry };
 
-  if (clean == NULL || take_options (options, &ours, error) != 0 || make_read (sandbox, &ours, &how, error) != 0
-      || berth_data_begin (&call, sandbox, ours.cancel, BERTH_FILE_MS, &handle, error) != 0)
+  struct berth_still_patience patience = { 0 };
+  int result;
+
+  if (clean == NULL || take_options (options, &ours, error) != 0 || make_read (sandbox, &ours, &how, error) != 0)
     return -1;
-  const struct berth_files_ops *files = berth_call_backend (&call)->files;
-  entry_function *function = which == LIST ? files->list : files->stat;
-  return berth_call_end (&call, function (&call.host.call, handle, clean, &how, &out), error);
+  do
+    {
+      if (berth_data_begin (&call, sandbox, ours.cancel, BERTH_FILE_MS, &handle, error) != 0)
+        return -1;
+      const struct berth_files_ops *files = berth_call_backend (&call)->files;
+      entry_function *function = which == LIST ? files->list : files->stat;
+      result = berth_call_end (&call, function (&call.host.call, handle, clean, &how, &out), error);
+    }
+  while (result != 0 && entries.told == 0 && berth_still_wait (&patience, sandbox, call.code, ours.cancel, error));
+  return result;
 }
 
 int
@@ -201,14 +220,23 @@ write_file (struct berth_sandbox *sandbox, const char *path, const struct berth_
                             size, most);
   ours.flags |= BERTH_FILE_OPTION_PARENTS;
   make_change (&ours, beneath, &how);
-  if (berth_data_begin (&call, sandbox, ours.cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
-    return -1;
   struct berth_inflow flow
       = { .call = &call.host, .source = source, .context = context, .size = size, .limit = (uint64_t) most };
   struct berth_source in = { .struct_size = sizeof in, .context = &flow, .size = size, .read = berth_inflow_read };
-  int result = berth_call_backend (&call)->files->write (&call.host.call, handle, clean, &how, &in);
+  struct berth_still_patience patience = { 0 };
+  int result;
+  do
+    {
+      result = berth_data_begin (&call, sandbox, ours.cancel, BERTH_NO_DEADLINE, &handle, error);
+      if (result != 0)
+        break;
+      result = berth_call_end (&call, berth_call_backend (&call)->files->write (&call.host.call, handle, clean, &how, &in),
+                               error);
+    }
+  while (result != 0 && berth_inflow_rewind (&flow) && berth_still_wait (&patience, sandbox, call.code, ours.cancel, error));
+  berth_inflow_clear (&flow);
   *bytes = flow.given;
-  return berth_call_end (&call, result, error);
+  return result;
 }
 
 int
@@ -271,9 +299,16 @@ change (struct berth_sandbox *sandbox, enum change which, const char *path, cons
   if (clean == NULL || (which == MOVE && clean_to == NULL) || take_options (options, &ours, error) != 0)
     return -1;
   make_change (&ours, beneath, &how);
-  if (berth_data_begin (&call, sandbox, ours.cancel, BERTH_FILE_MS, &handle, error) != 0)
-    return -1;
-  return berth_call_end (&call, call_change (&call, handle, which, clean, clean_to, &how), error);
+  struct berth_still_patience patience = { 0 };
+  int result;
+  do
+    {
+      if (berth_data_begin (&call, sandbox, ours.cancel, BERTH_FILE_MS, &handle, error) != 0)
+        return -1;
+      result = berth_call_end (&call, call_change (&call, handle, which, clean, clean_to, &how), error);
+    }
+  while (result != 0 && berth_still_wait (&patience, sandbox, call.code, ours.cancel, error));
+  return result;
 }
 
 static int

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/manager/expiry.h"
+#include "core/manager/still.h"
 
 static int
 add_sighting (void *context, const struct berth_found *found)
@@ -69,7 +70,7 @@ life_name (uint32_t life)
 }
 
 const char *
-berth_info_state (const struct berth_record *record, const struct berth_sightings *sightings)
+berth_info_state (struct berth_host *host, const struct berth_record *record, const struct berth_sightings *sightings)
 {
   const struct berth_record_native *native = berth_record_current (record);
 
@@ -82,7 +83,12 @@ berth_info_state (const struct berth_record *record, const struct berth_sighting
   const struct berth_sighting *seen = sightings->count > 0 ? bsearch (&wanted, sightings->items, sightings->count,
                                                                       sizeof wanted, by_native_id)
                                                            : NULL;
-  return seen != NULL ? life_name (seen->life) : "failed";
+  if (seen == NULL)
+    return "failed";
+  /* held for a snapshot it runs, to everybody else */
+  if (seen->life == BERTH_LIFE_PAUSED && record->state == BERTH_RECORD_RUNNING && berth_still_is_held (host, record->id))
+    return life_name (BERTH_LIFE_RUNNING);
+  return life_name (seen->life);
 }
 
 void

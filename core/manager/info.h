@@ -21,7 +21,8 @@ void berth_sightings_read (struct berth_instance *instance, struct berth_sightin
 void berth_sightings_clear (struct berth_sightings *sightings);
 
 /* The state to tell for RECORD, with what its runtime says. */
-const char *berth_info_state (const struct berth_record *record, const struct berth_sightings *sightings);
+const char *berth_info_state (struct berth_host *host, const struct berth_record *record,
+                              const struct berth_sightings *sightings);
 
 /* All but state, expiry and what is unused is the record's: INFO is good for as long as RECORD is. */
 void berth_info_fill (struct berth_host *host, const struct berth_record *record, const char *state,

@@ -32,7 +32,7 @@ berth_sandbox_inspect (struct berth_sandbox *sandbox,
     return -1;
   if (berth_sandbox_instance (sandbox, &instance, NULL) == 0)
     berth_sightings_read (instance, &sightings);
-  berth_info_fill (sandbox->host, &record, berth_info_state (&record, &sightings), &info);
+  berth_info_fill (sandbox->host, &record, berth_info_state (sandbox->host, &record, &sightings), &info);
   if (sightings.reached && record.state == BERTH_RECORD_RUNNING && berth_record_current (&record) != NULL)
     {
       read_expiry (instance, &record, &info.expiry);

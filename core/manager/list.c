@@ -75,7 +75,7 @@ tell (struct berth_host *host, struct views *views, const char *id, const struct
   const struct berth_sightings *sightings = view_of (host, views, record.backend, error);
   if (sightings == NULL)
     return -1;
-  berth_info_fill (host, &record, berth_info_state (&record, sightings), &info);
+  berth_info_fill (host, &record, berth_info_state (host, &record, sightings), &info);
   return visit (context, &info) != 0 ? 1 : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "core/manager/idle.h"
 #include "core/manager/ids.h"
 #include "core/manager/inventory.h"
+#include "core/manager/snapshot.h"
 #include "core/manager/sweep.h"
 
 struct reaping
@@ -333,6 +334,8 @@ berth_reap (struct berth_host *host, const struct berth_reap_options *options,
 
   if (berth_options_take (&reaping.options, options, error) != 0)
     return -1;
+  if (reaping.options.kill != 0)
+    berth_snapshot_sweep (host);
   int result = reap_records (&reaping, error);
   if (result == 0)
     result = reap_all_unused (&reaping, error);

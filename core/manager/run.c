@@ -5,6 +5,7 @@
 #include "core/manager/audit.h"
 #include "core/manager/path.h"
 #include "core/manager/spec.h"
+#include "core/manager/still.h"
 #include "core/manager/transfer.h"
 #include "sdk/base/buffer.h"
 
@@ -222,12 +223,21 @@ run (struct berth_sandbox *sandbox, const struct request *request, struct runnin
   struct berth_run_sink sink
       = { .struct_size = sizeof sink, .context = running, .output = take_output, .exit = take_exit };
 
-  if (berth_data_begin (&call, sandbox, running->options->cancel, request->run.timeout_ms + GRACE_MS, &handle, error) != 0)
-    return -1;
-  berth_keep_secrets (call.instance, request->run.environment, request->run.environment_count);
+  struct berth_still_patience patience = { 0 };
+  int result;
+
   running->call = &call.host;
-  int result = berth_call_backend (&call)->commands->run (&call.host.call, handle, &request->run, &sink);
-  if (berth_call_end (&call, result, error) != 0)
+  do
+    {
+      if (berth_data_begin (&call, sandbox, running->options->cancel, request->run.timeout_ms + GRACE_MS, &handle, error) != 0)
+        return -1;
+      berth_keep_secrets (call.instance, request->run.environment, request->run.environment_count);
+      result = berth_call_end (
+          &call, berth_call_backend (&call)->commands->run (&call.host.call, handle, &request->run, &sink), error);
+    }
+  while (result != 0 && running->told == 0 && !running->ended
+         && berth_still_wait (&patience, sandbox, call.code, running->options->cancel, error));
+  if (result != 0)
     return -1;
   if (running->ended)
     return 0;

@@ -113,6 +113,8 @@ berth_sweep (struct berth_host *host)
   BERTH_AUTO_IDS struct berth_store_ids ids = { 0 };
   struct berth_error error = { 0 };
 
+  /* what a dead one holds still would look like paused, and keep its time */
+  berth_snapshot_sweep (host);
   if (berth_store_list_unsettled (host->store, &ids, &error) != 0)
     berth_host_logf (host, BERTH_LOG_WARNING, "abandoned sandboxes were not looked for: %s", error.message);
   for (size_t i = 0; i < ids.count; i++)

@@ -47,6 +47,38 @@ berth_outflow_report (void *context, const struct berth_tar_report *report)
   return 0;
 }
 
+static void
+keep (struct berth_inflow *flow, const void *bytes, size_t size)
+{
+  if (flow->kept.size == flow->at && flow->kept.size + size <= BERTH_INFLOW_KEPT)
+    berth_buffer_append (&flow->kept, bytes, size);
+}
+
+static int64_t
+give_kept (struct berth_inflow *flow, void *bytes, size_t size)
+{
+  size_t left = flow->kept.size - (size_t) flow->at, part = size < left ? size : left;
+
+  memcpy (bytes, flow->kept.data + flow->at, part);
+  flow->at += part;
+  return (int64_t) part;
+}
+
+bool
+berth_inflow_rewind (struct berth_inflow *flow)
+{
+  if (flow->given != flow->kept.size)
+    return false;
+  flow->at = 0;
+  return true;
+}
+
+void
+berth_inflow_clear (struct berth_inflow *flow)
+{
+  berth_buffer_free (&flow->kept);
+}
+
 int64_t
 berth_inflow_read (void *context, void *bytes, size_t size)
 {
@@ -54,6 +86,8 @@ berth_inflow_read (void *context, void *bytes, size_t size)
 
   if (berth_check_cancel (flow->call) != 0)
     return -1;
+  if (flow->at < flow->given)
+    return give_kept (flow, bytes, size);
   int64_t got = flow->source (flow->context, bytes, size);
   if (got < 0)
     return berth_host_call_fail (flow->call, BERTH_E_CANCELLED, "the source gave up after %" PRIu64 " bytes", flow->given);
@@ -66,6 +100,8 @@ berth_inflow_read (void *context, void *bytes, size_t size)
                                  got == 0 ? "only " : "", flow->given, flow->size);
   if (flow->given > flow->limit)
     return berth_host_call_fail (flow->call, BERTH_E_PAYLOAD_TOO_LARGE, "more than %" PRIu64 " bytes", flow->limit);
+  keep (flow, bytes, (size_t) got);
+  flow->at = flow->given;
   return got;
 }
 
@@ -76,6 +112,7 @@ berth_entries_entry (void *context, const struct berth_file_info *info)
 
   if (berth_check_cancel (entries->call) != 0)
     return -1;
+  entries->told++;
   if (entries->visit (entries->context, info) != 0)
     return berth_host_call_fail (entries->call, BERTH_E_CANCELLED, "the reader wants no more");
   return 0;

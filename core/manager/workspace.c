@@ -1,6 +1,7 @@
 #include "core/manager/audit.h"
 #include "core/manager/workspace.h"
 
+#include "core/manager/still.h"
 #include "core/manager/transfer.h"
 
 int
@@ -14,13 +15,22 @@ berth_workspace_export_within (struct berth_sandbox *sandbox, const struct berth
   struct berth_tar_sink out
       = { .struct_size = sizeof out, .context = &flow, .data = berth_outflow_data, .report = berth_outflow_report };
 
-  if (berth_data_begin_within (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
-    return -1;
-  int result = berth_call_backend (&call)->workspace->export_tar (&call.host.call, handle, limits, &out);
+  struct berth_still_patience patience = { 0 };
+  int result;
+
+  do
+    {
+      if (berth_data_begin_within (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
+        return -1;
+      result = berth_call_backend (&call)->workspace->export_tar (&call.host.call, handle, limits, &out);
+      if (result == 0 && flow.reports != 1)
+        result = berth_host_call_fail (&call.host, BERTH_E_INTERNAL, "the backend did not say that the tar is complete");
+      result = berth_call_end (&call, result, error);
+    }
+  while (result != 0 && flow.taken == 0 && (limits->asks & BERTH_TAR_FROZEN) == 0
+         && berth_still_wait (&patience, sandbox, call.code, cancel, error));
   *bytes = flow.taken;
-  if (result == 0 && flow.reports != 1)
-    result = berth_host_call_fail (&call.host, BERTH_E_INTERNAL, "the backend did not say that the tar is complete");
-  return berth_call_end (&call, result, error);
+  return result;
 }
 
 int
@@ -31,8 +41,6 @@ berth_workspace_import_within (struct berth_sandbox *sandbox, const struct berth
   struct berth_manager_call call;
   struct berth_handle *handle = NULL;
 
-  if (berth_data_begin_within (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error) != 0)
-    return -1;
   struct berth_inflow flow = { .call = &call.host,
                                .source = source,
                                .context = context,
@@ -40,9 +48,21 @@ berth_workspace_import_within (struct berth_sandbox *sandbox, const struct berth
                                .limit = limits->max_bytes };
   struct berth_source in
       = { .struct_size = sizeof in, .context = &flow, .size = BERTH_UNKNOWN_SIZE, .read = berth_inflow_read };
-  int result = berth_call_backend (&call)->workspace->import_tar (&call.host.call, handle, limits, &in);
+  struct berth_still_patience patience = { 0 };
+  int result;
+
+  do
+    {
+      result = berth_data_begin_within (&call, sandbox, cancel, BERTH_NO_DEADLINE, &handle, error);
+      if (result != 0)
+        break;
+      result = berth_call_end (&call, berth_call_backend (&call)->workspace->import_tar (&call.host.call, handle, limits, &in),
+                               error);
+    }
+  while (result != 0 && berth_inflow_rewind (&flow) && berth_still_wait (&patience, sandbox, call.code, cancel, error));
+  berth_inflow_clear (&flow);
   *bytes = flow.given;
-  return berth_call_end (&call, result, error);
+  return result;
 }
 
 static int

@@ -1,6 +1,10 @@
 /* snapshot, snapshots, rollback, fork and create --snapshot as whole processes.  Built once for each
  * of the backends it is run on. */
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "core/cli/tests/process.h"
 #include "sdk/base/tests/runner.h"
@@ -103,28 +107,148 @@ expect_line (const char *sandbox, const char *line)
   EXPECT (0, "exec", sandbox, "--", "sh", "-c", line);
 }
 
-/* It writes to one file and then to the other.  Held still it is caught between two instructions; a
- * snapshot that could not hold it says so, and has whole lines up to some moment of each file. */
+/* A sandbox that writes to one file and then to the other, for ever. */
 static void
-test_while_written (void)
+make_writer (void)
 {
-  AUTO_RESULT struct process_result listed = { 0 };
-
   EXPECT (0, "create", "--name", "box");
   expect_line ("box", "(while :; do echo x >> a; echo x >> b; done) > /dev/null 2>&1 &\n"
                       "until [ -s b ]; do sleep 0.01; done");
-  EXPECT (0, "write", "box", "note", "--content", "just now");
+}
+
+static void
+expect_moving (void)
+{
+  expect_line ("box", "n=$(wc -l < a); until [ $(wc -l < a) -gt $n ]; do sleep 0.01; done");
+}
+
+/* Held still it is caught between two instructions; a snapshot that could not hold it says so, and has whole lines
+ * up to some moment of each file. */
+static void
+save_writer (void)
+{
+  AUTO_RESULT struct process_result listed = { 0 };
+
   EXPECT (0, "snapshot", "box", "--name", "one");
   berth (&listed, "snapshots", "--json");
   EXPECT (0, "create", "--name", "other", "--snapshot", "one");
-  expect_content ("other", "note", "just now");
   expect_line ("other", "[ -s a ] && [ -s b ] && [ -z \"$(grep -hvx x a b)\" ]");
   if (strstr (berth_buffer_string (&listed.out), "\"consistent\":true") != NULL)
     expect_line ("other", "d=$(($(wc -l < a) - $(wc -l < b))); [ $d -ge 0 ] && [ $d -le 1 ]");
   else
     EXPECT_IN (listed.out, "\"consistent\":false");
+  expect_content ("other", "note", "just now");
+  EXPECT (0, "rm", "other");
+  EXPECT (0, "snapshots", "rm", "one");
+}
+
+static void
+test_while_written (void)
+{
+  int rounds = berth_test_is_long () ? 200 : 4;
+
+  make_writer ();
+  EXPECT (0, "write", "box", "note", "--content", "just now");
+  for (int i = 0; i < rounds; i++)
+    save_writer ();
+  expect_moving ();
+  EXPECT (0, "rm", "box");
+}
+
+/* What it begins with, a rollback and a fork of one that writes has as well. */
+static void
+test_writer_comes_back (void)
+{
+  static const char in_step[] = "d=$(($(wc -l < a) - $(wc -l < b))); [ $d -ge 0 ] && [ $d -le 1 ]";
+  AUTO_RESULT struct process_result listed = { 0 }, forked = { 0 };
+  char id[64];
+
+  make_writer ();
+  EXPECT (0, "snapshot", "box", "--name", "one");
+  berth (&listed, "snapshots");
+  bool still = strstr (berth_buffer_string (&listed.out), "yes") != NULL;
+  berth (&forked, "fork", "box", "--count", "1");
+  EXPECT_STATUS (forked, 0);
+  first_line (&forked, id);
+  expect_moving ();
+  EXPECT (0, "rollback", "box", "one");
+  if (still)
+    {
+      expect_line (id, in_step);
+      expect_line ("box", in_step);
+    }
   EXPECT (0, "rm", "--all", "--yes");
   EXPECT (0, "snapshots", "rm", "one");
+}
+
+/* Neither gets in the other's way, and what is paused by its owner is not resumed by a snapshot. */
+static void
+test_in_any_order (void)
+{
+  make_writer ();
+  EXPECT (0, "snapshot", "box", "--name", "one");
+  expect_moving ();
+  EXPECT (0, "pause", "box");
+  EXPECT (125, "snapshot", "box");
+  EXPECT (125, "exec", "box", "--", "true");
+  EXPECT (0, "pause", "box");
+  EXPECT (0, "resume", "box");
+  expect_moving ();
+  EXPECT (0, "snapshot", "box", "--name", "two");
+  EXPECT (0, "pause", "box");
+  EXPECT (0, "snapshots", "rm", "one");
+  EXPECT (125, "exec", "box", "--", "true");
+  EXPECT (0, "resume", "box");
+  EXPECT (0, "resume", "box");
+  expect_moving ();
+  EXPECT (0, "snapshot", "box", "--name", "three");
+  EXPECT (0, "stop", "box");
+  EXPECT (125, "snapshot", "box");
+  EXPECT (0, "start", "box");
+  EXPECT (0, "snapshot", "box", "--name", "four");
+  expect_line ("box", "true");
+  EXPECT (0, "rm", "box");
+  EXPECT (0, "snapshots", "rm", "two", "three", "four");
+}
+
+/* As long as much is exported, and no longer than a machine needs for all of it. */
+static void
+kill_some_time_in (const char *const *arguments)
+{
+  struct timespec pause = { 0, random () % 150 * 1000000 };
+  AUTO_RESULT struct process_result result = { 0 };
+  struct process process;
+
+  CU_ASSERT_EQUAL_FATAL (process_start (&process, NULL, arguments), 0);
+  nanosleep (&pause, NULL);
+  kill (process.pid, SIGKILL);
+  process_finish (&process, &result);
+}
+
+/* Whoever is next, and wants what a paused one refuses, finds it running. */
+static void
+test_killed_while_held (void)
+{
+  static const char *const verbs[][5] = { { "snapshot", "box", NULL }, { "fork", "box", "--count", "1", NULL } };
+  int rounds = berth_test_is_long () ? 200 : 8;
+
+  make_writer ();
+  expect_line ("box", "head -c 30000000 /dev/urandom > much");
+  for (int i = 0; i < rounds; i++)
+    {
+      kill_some_time_in (verbs[i % 2]);
+      if (i % 4 < 2)
+        expect_moving ();
+      else
+        EXPECT (0, "write", "box", "note", "--content", "goes on");
+    }
+  expect_moving ();
+  AUTO_RESULT struct process_result listed = { 0 };
+  berth (&listed, "snapshots", "-q");
+  for (char *line = strtok ((char *) berth_buffer_string (&listed.out), "\n"); line != NULL; line = strtok (NULL, "\n"))
+    EXPECT (0, "snapshots", "rm", line);
+  EXPECT (0, "rm", "--all", "--yes");
+  CU_ASSERT_EQUAL (rmdir (process_path ("state/snapshots")), 0); /* empty */
 }
 
 /* What Berth saves on its own account, for a fork, has what a snapshot by hand has, and what is
@@ -203,6 +327,9 @@ main (void)
     { "D-090 what was written just before is in the snapshot", test_just_written },
 #ifdef EXECUTES
     { "D-090 what is being written is in it, and it says of which kind", test_while_written },
+    { "a rollback and a fork of what is being written", test_writer_comes_back },
+    { "pauses and snapshots in any order", test_in_any_order },
+    { "D-091 one that is killed while it holds a sandbox still lets it go on", test_killed_while_held },
     { "D-089 what is saved by itself is as complete as by hand", test_by_itself },
     { "D-085 D-086 what was removed and made again stays as it was then", test_removed },
     { "D-087 names like marks of removal are the user's own", test_names },
@@ -210,5 +337,6 @@ main (void)
     { NULL, NULL },
   };
 
+  srandom ((unsigned int) time (NULL));
   return process_main ("snapshots on " BACKEND, BACKEND, tests);
 }

@@ -8,11 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/manager/info.h"
+#include "core/manager/still.h"
+#include "core/manager/sweep.h"
 #include "core/manager/tests/place.h"
 #include "core/state/snapshot.h"
 #include "sdk/base/buffer.h"
+#include "sdk/base/clock.h"
 #include "sdk/base/string.h"
 
+#define PATIENCE_MS 60000
 #define BOX                                                                                                            \
   PLACE place;                                                                                                         \
   place_make (&place, "fake");                                                                                         \
@@ -461,6 +466,207 @@ test_save_killed (void)
     }
 }
 
+/* ---- for everybody else it runs ---- */
+
+struct beside
+{
+  struct berth_sandbox *sandbox;
+  bool is_over;
+};
+
+static void *
+save_beside (void *context)
+{
+  struct beside *beside = context;
+  struct told told = { 0 };
+
+  CU_ASSERT_EQUAL (save (beside->sandbox, NULL, &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.consistent, 1);
+  __atomic_store_n (&beside->is_over, true, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+static bool
+is_paused (struct berth_sandbox *sandbox)
+{
+  BERTH_CLEANUP (berth_sightings_clear) struct berth_sightings seen = { 0 };
+  struct berth_instance *instance = NULL;
+
+  if (!berth_still_is_held (sandbox->host, sandbox->record.id) || berth_sandbox_instance (sandbox, &instance, NULL) != 0)
+    return false;
+  berth_sightings_read (instance, &seen);
+  return seen.count == 1 && seen.items[0].life == BERTH_LIFE_PAUSED;
+}
+
+/* False: it was not seen so before it was OVER (NULL: it will not be). */
+static bool
+comes_to_be_held (struct berth_sandbox *sandbox, const bool *over)
+{
+  for (int64_t end = berth_clock_monotonic_ms () + PATIENCE_MS; berth_clock_monotonic_ms () < end;)
+    {
+      if (is_paused (sandbox))
+        return true;
+      if (over != NULL && __atomic_load_n (over, __ATOMIC_ACQUIRE))
+        return false;
+      berth_clock_sleep_ms (2);
+    }
+  return false;
+}
+
+static int
+note_state (void *context, const struct berth_sandbox_info *info)
+{
+  return snprintf (context, 32, "%s", info->state) < 0;
+}
+
+static int
+note_size (void *context, const struct berth_file_info *info)
+{
+  *(uint64_t *) context = info->size;
+  return 0;
+}
+
+typedef int something (struct berth_sandbox *sandbox);
+
+static int
+run_something (struct berth_sandbox *sandbox)
+{
+  return place_run (sandbox, "exit 0", NULL);
+}
+
+static int
+write_something (struct berth_sandbox *sandbox)
+{
+  struct place_text text = { "second", 6 };
+
+  return berth_file_write (sandbox, "note", NULL, text.size, place_give, &text, NULL);
+}
+
+static int
+stat_something (struct berth_sandbox *sandbox)
+{
+  uint64_t size = 0;
+  int result = berth_file_stat (sandbox, "note", NULL, note_size, &size, NULL);
+
+  return result == 0 && size == strlen ("second") ? 0 : -1;
+}
+
+static int
+export_something (struct berth_sandbox *sandbox)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+  struct berth_tar_report report;
+
+  return berth_workspace_export (sandbox, NULL, place_take, &tar, &report, NULL);
+}
+
+/* Does it while a snapshot holds the sandbox; false where that was over too soon. */
+static bool
+do_while_held (struct berth_sandbox *sandbox, something *do_something)
+{
+  struct beside beside = { sandbox, false };
+  char state[32] = "";
+  pthread_t thread;
+
+  CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, save_beside, &beside), 0);
+  bool held = comes_to_be_held (sandbox, &beside.is_over);
+  if (held)
+    {
+      CU_ASSERT_EQUAL (berth_sandbox_list (sandbox->host, NULL, note_state, state, NULL), 0);
+      CU_ASSERT_TRUE (strcmp (state, "running") == 0 || !is_paused (sandbox));
+      CU_ASSERT_EQUAL (do_something (sandbox), 0);
+    }
+  pthread_join (thread, NULL);
+  return held;
+}
+
+/* Nobody is told that it is paused: nobody paused it. */
+static void
+test_others_wait (void)
+{
+  static something *const all[] = { run_something, write_something, stat_something, export_something };
+  BOX;
+  int64_t end = berth_clock_monotonic_ms () + PATIENCE_MS;
+
+  put (sandbox, "note", "first");
+  place_faults (&place, "workspace.export_tar=slow:200");
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    while (!do_while_held (sandbox, all[i]))
+      CU_ASSERT_TRUE_FATAL (berth_clock_monotonic_ms () < end);
+  CU_ASSERT_TRUE (has (sandbox, "note", "second"));
+}
+
+static void *
+run_cancelled (void *context)
+{
+  struct berth_cancel *cancel = ((void **) context)[1];
+  const char *const arguments[] = { "/bin/sh", "-c", "exit 3" };
+  struct berth_exec_options options = BERTH_EXEC_OPTIONS_INIT;
+  struct berth_exec_result result;
+  struct berth_error error = { 0 };
+
+  options.arguments = arguments;
+  options.argument_count = 3;
+  options.cancel = cancel;
+  CU_ASSERT_EQUAL (berth_sandbox_run (((void **) context)[0], &options, &result, &error), -1);
+  CU_ASSERT_TRUE (error_is (&error, BERTH_E_CANCELLED, "was held still for snapshot sn-"));
+  return NULL;
+}
+
+/* The next command is enough, whatever that is. */
+static void
+test_others_let_go (void)
+{
+  BOX;
+  struct berth_cancel *cancel = NULL;
+  pthread_t thread, trigger;
+
+  put (sandbox, "note", "first");
+  kill_at (&place, "workspace.export_tar=kill", save_once);
+  CU_ASSERT_TRUE (berth_still_is_held (place.host, berth_sandbox_id (sandbox)));
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
+  CU_ASSERT_FALSE (berth_still_is_held (place.host, berth_sandbox_id (sandbox)));
+  kill_at (&place, "workspace.export_tar=kill", save_once);
+  CU_ASSERT_TRUE (has (sandbox, "note", "first"));
+  kill_at (&place, "workspace.export_tar=kill", save_once);
+  CU_ASSERT_EQUAL (berth_sandbox_renew (sandbox, BERTH_UNSET, NULL, NULL), 0);
+  CU_ASSERT_FALSE (berth_still_is_held (place.host, berth_sandbox_id (sandbox)));
+
+  CU_ASSERT_EQUAL_FATAL (berth_cancel_new (&cancel, NULL), 0);
+  void *context[] = { sandbox, cancel };
+  place_faults (&place, "workspace.export_tar=hang");
+  pid_t maker = berth_test_start (save_once, &place, 0);
+  CU_ASSERT_TRUE (comes_to_be_held (sandbox, NULL));
+  CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, run_cancelled, context), 0);
+  CU_ASSERT_EQUAL_FATAL (pthread_create (&trigger, NULL, place_trigger_later, cancel), 0);
+  pthread_join (thread, NULL);
+  pthread_join (trigger, NULL);
+  kill (maker, SIGKILL);
+  berth_test_end (maker);
+  place_faults (&place, "");
+  CU_ASSERT_EQUAL (place_run (sandbox, "exit 3", NULL), 3);
+  CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+  berth_cancel_free (cancel);
+}
+
+/* One that ended while a dead one held it has ended, and was not paused. */
+static void
+test_ended_while_held (void)
+{
+  BOX;
+  BERTH_AUTO_RECORD struct berth_record record = { 0 };
+
+  kill_at (&place, "workspace.export_tar=kill", save_once);
+  CU_ASSERT_TRUE (berth_still_is_held (place.host, berth_sandbox_id (sandbox)));
+  CU_ASSERT_EQUAL (berth_store_load (place.host->store, berth_sandbox_id (sandbox), BERTH_STORE_PAIRS, &record, NULL), 0);
+  record.deadline_wall_ms = record.deadline_boot_ms = 1;
+  CU_ASSERT_EQUAL (berth_store_update (place.host->store, &record, NULL), 0);
+  berth_sweep (place.host);
+  CU_ASSERT_EQUAL (count_snapshots (&place), 0);
+  CU_ASSERT_EQUAL (place_records (&place), 0);
+  CU_ASSERT_EQUAL (place_sightings (&place), 0);
+}
+
 static void
 test_rollback_killed (void)
 {
@@ -743,6 +949,9 @@ main (void)
     { "what had secrets is not made again without them", test_secrets },
     { "fork gives a result for each child", test_fork },
     { "D-091 a maker that is killed leaves no snapshot and no sandbox held", test_save_killed },
+    { "while it is held for a snapshot the calls of others wait", test_others_wait },
+    { "what a dead maker holds is let go by the next call, whichever that is", test_others_let_go },
+    { "what ends while a dead maker holds it has ended", test_ended_while_held },
     { "a rollback that is killed leaves the old one or the new one", test_rollback_killed },
     { "no space for a snapshot is told, and leaves nothing", test_no_space },
     { "what a dead maker holds still is let go on after a rollback too", test_held_while_replacing },

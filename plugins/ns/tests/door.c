@@ -26,18 +26,6 @@
   "(while :; do echo x >> a; echo x >> b; done) >/dev/null 2>&1 &\n"                                                   \
   "until [ -s b ]; do sleep 0.01; done"
 
-static bool
-start (struct host *host, struct guest *guest)
-{
-  if (!guest_alone (host, guest, NULL))
-    return false;
-  if (guest->effective.capabilities & BERTH_CAP_PAUSE)
-    return true;
-  berth_test_skip ("this machine has no freezer");
-  guest_alone_end (host, guest);
-  return false;
-}
-
 /* ---- exporting ---- */
 
 struct exported
@@ -124,7 +112,7 @@ as_it_stands (void)
   struct host_call call;
   int rounds = berth_test_is_long () ? 200 : 10;
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, IN_STEP, NULL, NULL, NULL), 0);
   for (int i = 0; i < rounds; i++)
@@ -151,7 +139,7 @@ torn_while_it_runs (void)
   struct host_call call;
   bool torn = false;
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, IN_STEP, NULL, NULL, NULL), 0);
   for (int64_t end = berth_clock_monotonic_ms () + PATIENCE_MS; !torn && berth_clock_monotonic_ms () < end;)
@@ -174,7 +162,7 @@ only_what_is_paused (void)
   struct host_call call;
   struct exported exported = { .reports = 0 };
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (export (&guest, BERTH_TAR_FROZEN, &exported, &call), -1);
   CU_ASSERT_EQUAL (call.code, BERTH_E_WRONG_STATE);
@@ -207,7 +195,7 @@ somebody_resumes_it (void)
   struct host_call call;
   struct exported exported = { .look = went_on };
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, IN_STEP, NULL, NULL, NULL), 0);
   CU_ASSERT_EQUAL (guest_pause (&guest, &call), 0);
@@ -226,7 +214,7 @@ as_the_agent_exports (void)
   struct host_call call;
   struct exported agents = { .reports = 0 }, held = { .reports = 0 };
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL,
                               "mkdir -p shut/in && echo deep > shut/in/file && ln shut/in/file second && ln -s /etc away && "
@@ -353,7 +341,7 @@ it_can_only_read (void)
   struct host_call call;
   struct exported exported = { .look = look_at_it };
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   /* More than it could have sent before it is looked at. */
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "head -c 30000000 /dev/zero > big", NULL, NULL, NULL), 0);
@@ -382,7 +370,7 @@ it_ends_with_the_call (void)
   struct host_call call;
   struct exported exported = { .look = cancel_it };
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "head -c 30000000 /dev/zero > big", NULL, NULL, NULL), 0);
   CU_ASSERT_EQUAL (guest_pause (&guest, &call), 0);
@@ -414,7 +402,7 @@ it_ends_with_its_host (void)
   int line[2];
   pid_t door = 0;
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "head -c 30000000 /dev/zero > big", NULL, NULL, NULL), 0);
   CU_ASSERT_EQUAL (guest_pause (&guest, &call), 0);
@@ -456,7 +444,7 @@ the_end_does_not_wait (void)
   struct host_call call;
   struct exported exported = { .look = destroyed_meanwhile };
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "head -c 30000000 /dev/zero > big", NULL, NULL, NULL), 0);
   CU_ASSERT_EQUAL (guest_pause (&guest, &call), 0);

@@ -445,6 +445,18 @@ guest_alone (struct host *host, struct guest *guest, const struct berth_spec *sp
   return false;
 }
 
+bool
+guest_pausable (struct host *host, struct guest *guest)
+{
+  if (!guest_alone (host, guest, NULL))
+    return false;
+  if (guest->effective.capabilities & BERTH_CAP_PAUSE)
+    return true;
+  berth_test_skip ("this machine has no freezer");
+  guest_alone_end (host, guest);
+  return false;
+}
+
 void
 guest_alone_end (struct host *host, struct guest *guest)
 {

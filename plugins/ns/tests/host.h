@@ -81,6 +81,8 @@ void guest_kill_agent (struct guest *guest);
 
 /* A host with one guest; NULL: an ordinary one.  False when the test is over already. */
 bool guest_alone (struct host *host, struct guest *guest, const struct berth_spec *spec);
+/* The same with one that can be paused, or the test is skipped. */
+bool guest_pausable (struct host *host, struct guest *guest);
 void guest_alone_end (struct host *host, struct guest *guest);
 
 /* Runs /bin/sh -c SCRIPT as USER (NULL: the default).  The exit code, 128 + signal, or -1; what

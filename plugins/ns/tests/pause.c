@@ -11,18 +11,6 @@
 
 #define COUNTING "(while :; do echo x >> /workspace/count; sleep 0.01; done) >/dev/null 2>&1 &"
 
-static bool
-start (struct host *host, struct guest *guest)
-{
-  if (!guest_alone (host, guest, NULL))
-    return false;
-  if (guest->effective.capabilities & BERTH_CAP_PAUSE)
-    return true;
-  berth_test_skip ("this machine has no freezer");
-  guest_alone_end (host, guest);
-  return false;
-}
-
 static long
 count (struct guest *guest)
 {
@@ -45,7 +33,7 @@ nothing_goes_on (void)
   struct guest guest;
   struct host_call call;
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, COUNTING " echo kept > /workspace/file", NULL, NULL, NULL), 0);
   for (int i = 0; i < 100 && count (&guest) < 6; i++)
@@ -80,7 +68,7 @@ a_run_is_refused_at_once (void)
   const struct berth_run run = { .struct_size = sizeof run, .argument_count = 1, .arguments = arguments };
   const struct berth_run_sink sink = { .struct_size = sizeof sink };
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   CU_ASSERT_EQUAL (guest_pause (&guest, &call), 0);
   int64_t begin = berth_clock_monotonic_ms ();
@@ -99,7 +87,7 @@ unknown_and_dead_are_told_apart (void)
   struct guest guest, other = { .id = "sb-nobody.1" };
   struct host_call call;
 
-  if (!start (&host, &guest))
+  if (!guest_pausable (&host, &guest))
     return;
   other.host = &host;
   CU_ASSERT_EQUAL (guest_pause (&other, &call), -1);

@@ -509,7 +509,8 @@ struct berth_snapshot_options
   { sizeof (struct berth_snapshot_options), 0, NULL, BERTH_UNSET, NULL, NULL, NULL }
 
 /* Makes a snapshot of a running sandbox and tells VISIT of it (which may be NULL).  The sandbox is
- * held still meanwhile where its backend can export what is paused.  On failure nothing is left.
+ * held still meanwhile where its backend can export what is paused; other calls on it wait for that.  On
+ * failure nothing is left.
  * QUOTA_EXCEEDED, CONFLICT when the name is taken.  OPTIONS may be NULL. */
 BERTH_EXPORT int berth_sandbox_snapshot (struct berth_sandbox *sandbox, const struct berth_snapshot_options *options,
                                          void (*visit) (void *context, const struct berth_snapshot_info *info),
