@@ -232,7 +232,8 @@ const struct cli_command cli_commands[CLI_COMMAND_COUNT] = {
     "Checks the kernel, user namespaces, subordinate ids, cgroups, devices, directories and backends, for the user who asks. Each "
     "finding that is not well says what it costs and how to mend it. The exit status is 1 when something that is needed is "
     "broken; warnings do not count. With --rebuild nothing is checked: a database that is "
-    "damaged or lost is set aside, and sandboxes that are ours by their labels are recorded again. It destroys nothing; "
+    "damaged or lost is set aside, and sandboxes that are ours by their labels, and snapshots whose files are whole, are "
+    "recorded again. It destroys nothing; "
     "it refuses a database that is sound. The exit status is 1 when a backend could not be asked.",
     0, 0, ANYWHERE, CLI_BIT (CLI_BACKEND) | CLI_BIT (CLI_REBUILD), false, false },
   [CLI_COMMAND_CONFIG] = {

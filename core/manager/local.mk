@@ -6,7 +6,7 @@ noinst_LTLIBRARIES += %D%/libmanager.la
 	%D%/inventory.h %D%/life.c %D%/life.h %D%/limits.c %D%/limits.h %D%/list.c %D%/lock.c %D%/lock.h \
 	%D%/manager.h %D%/path.c %D%/path.h %D%/reap.c %D%/rebuild.c %D%/rebuild.h %D%/request.c %D%/respec.c \
 	%D%/rollback.c %D%/rollback.h %D%/run.c %D%/sandbox.c %D%/saved.c %D%/snapshot.c %D%/snapshot.h %D%/snapshot_file.c \
-	%D%/snapshot_file.h %D%/snapshots.c %D%/spec.c %D%/spec.h %D%/still.c %D%/still.h \
+	%D%/snapshot_file.h %D%/snapshot_trailer.c %D%/snapshot_trailer.h %D%/snapshots.c %D%/spec.c %D%/spec.h %D%/still.c %D%/still.h \
 	%D%/sweep.c %D%/sweep.h %D%/transfer.c %D%/transfer.h %D%/use.c %D%/use.h %D%/version.c %D%/workspace.c %D%/workspace.h
 %C%_libmanager_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATHS_CPPFLAGS)
 

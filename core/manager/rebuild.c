@@ -1,5 +1,5 @@
-/* Making the records again, from the labels of what is ours, after the database was lost or
- * damaged.  Nothing is destroyed, and what cannot be asked now is told. */
+/* Making the records again, from the labels of what is ours and from what the files of snapshots say of
+ * themselves, after the database was lost or damaged.  Nothing is destroyed, and what cannot be asked now is told. */
 #include "core/manager/rebuild.h"
 
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "core/manager/ids.h"
 #include "core/manager/info.h"
 #include "core/manager/inventory.h"
+#include "core/manager/snapshot_file.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/process.h"
 #include "sdk/base/string.h"
@@ -216,6 +217,54 @@ rebuild_backend (struct rebuilding *rebuilding, struct berth_instance *instance,
   return 0;
 }
 
+/* ---- snapshots ---- */
+
+static void
+tell_snapshot (const struct rebuilding *rebuilding, uint32_t kind, const char *id,
+               const struct berth_snapshot_record *record, const char *detail)
+{
+  const struct berth_recovery what = {
+    .struct_size = sizeof what,
+    .kind = kind,
+    .backend = record->backend,
+    .id = id,
+    .name = record->name,
+    .detail = detail,
+  };
+
+  rebuilding->visit (rebuilding->context, &what);
+}
+
+/* The name may have become somebody else's here too. */
+static int
+insert_snapshot (struct berth_host *host, struct berth_snapshot_record *record, struct berth_error *error)
+{
+  const struct berth_store_quota none = { INT64_MAX, INT64_MAX };
+
+  if (berth_store_reserve_snapshot (host->store, record, &none, error) == 0)
+    return 0;
+  if (error->code != BERTH_E_CONFLICT || record->name == NULL)
+    return -1;
+  free (BERTH_STEAL_POINTER (record->name));
+  return berth_store_reserve_snapshot (host->store, record, &none, error);
+}
+
+static void
+record_file (void *context, const char *id)
+{
+  const struct rebuilding *rebuilding = context;
+  BERTH_AUTO_SNAPSHOT struct berth_snapshot_record record = { 0 };
+  struct berth_error error = { 0 };
+
+  if (!berth_id_is_valid (id, "sn-", BERTH_ID_CHARACTERS))
+    return;
+  if (berth_snapshot_file_recall (rebuilding->host, id, &record, &error) != 0
+      || insert_snapshot (rebuilding->host, &record, &error) != 0)
+    tell_snapshot (rebuilding, BERTH_RECOVERY_LEFT, id, &record, error.message);
+  else
+    tell_snapshot (rebuilding, BERTH_RECOVERY_RECORDED, id, &record, "a snapshot, recorded again from its file");
+}
+
 int
 berth_rebuild_records (struct berth_host *host, const char *aside,
                        void (*visit) (void *context, const struct berth_recovery *what), void *context,
@@ -236,5 +285,5 @@ berth_rebuild_records (struct berth_host *host, const char *aside,
       else if (rebuild_backend (&rebuilding, instance, error) != 0)
         return -1;
     }
-  return 0;
+  return berth_snapshot_file_list (host, true, record_file, &rebuilding, error);
 }

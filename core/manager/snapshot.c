@@ -165,11 +165,15 @@ make_file (struct making *making, struct berth_instance *instance, const struct 
   char checksum[BERTH_CHECKSUM_SIZE];
 
   if (berth_snapshot_writer_open (making->sandbox->host, making->record.id, &making->writer, error) != 0
-      || export_workspace (making, instance, sandbox, error) != 0
-      || berth_snapshot_writer_finish (&making->writer, checksum, error) != 0)
+      || export_workspace (making, instance, sandbox, error) != 0)
+    return -1;
+  making->record.tar_bytes = (int64_t) making->writer.tar_bytes;
+  /* one that goes with its maker is nothing to find again */
+  if (berth_snapshot_writer_finish (&making->writer, making->whole == BERTH_SNAPSHOT_READY ? &making->record : NULL,
+                                    checksum, error)
+      != 0)
     return -1;
   making->record.bytes = (int64_t) making->writer.bytes;
-  making->record.tar_bytes = (int64_t) making->writer.tar_bytes;
   making->record.state = making->whole;
   if ((making->record.checksum = strdup (checksum)) == NULL)
     return berth_no_memory (error);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/manager/snapshot_trailer.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
@@ -89,7 +90,9 @@ berth_snapshot_writer_open (struct berth_host *host, const char *id, struct bert
 {
   char name[64];
 
-  *writer = (struct berth_snapshot_writer) { .directory = -1, .fd = -1, .id = id };
+  *writer = (struct berth_snapshot_writer) {
+    .directory = -1, .fd = -1, .id = id, .installation = berth_store_installation_id (host->store)
+  };
   if ((writer->codec = berth_codec (error)) == NULL || set_up_zstd (writer, error) != 0
       || (writer->directory = open_directory (host, error)) < 0)
     return -1;
@@ -132,23 +135,42 @@ berth_snapshot_writer_take (void *context, const void *bytes, size_t size)
 }
 
 static void
-tell_checksum (const struct berth_codec *codec, struct sha256_ctx *sum, char checksum[BERTH_CHECKSUM_SIZE])
+tell_checksum (const struct berth_codec *codec, const struct sha256_ctx *sum, char checksum[BERTH_CHECKSUM_SIZE])
 {
   uint8_t digest[SHA256_DIGEST_SIZE];
+  struct sha256_ctx copy = *sum; /* which the digest begins anew */
 
-  codec->nettle_sha256_digest (sum, sizeof digest, digest);
+  codec->nettle_sha256_digest (&copy, sizeof digest, digest);
   for (size_t i = 0; i < sizeof digest; i++)
     snprintf (checksum + 2 * i, 3, "%02x", digest[i]);
 }
 
+static int
+append_trailer (struct berth_snapshot_writer *writer, const struct berth_snapshot_record *record)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer trailer = { 0 };
+  char packed[BERTH_CHECKSUM_SIZE];
+
+  if (record == NULL)
+    return 0;
+  tell_checksum (writer->codec, &writer->sum, packed);
+  if (berth_snapshot_trailer_print (record, writer->installation, packed, &trailer) != 0)
+    return berth_no_memory (&writer->error);
+  if (berth_fd_write_file (writer->fd, trailer.data, trailer.size) != 0)
+    return fail_write (writer->id, &writer->error);
+  writer->codec->nettle_sha256_update (&writer->sum, trailer.size, (const uint8_t *) trailer.data);
+  writer->bytes += trailer.size;
+  return 0;
+}
+
 int
-berth_snapshot_writer_finish (struct berth_snapshot_writer *writer, char checksum[BERTH_CHECKSUM_SIZE],
-                              struct berth_error *error)
+berth_snapshot_writer_finish (struct berth_snapshot_writer *writer, const struct berth_snapshot_record *record,
+                              char checksum[BERTH_CHECKSUM_SIZE], struct berth_error *error)
 {
   ZSTD_inBuffer nothing = { 0 };
   char growing[64], whole[64];
 
-  if (pack (writer, &nothing, true) != 0)
+  if (pack (writer, &nothing, true) != 0 || append_trailer (writer, record) != 0)
     {
       *error = writer->error;
       return -1;
@@ -312,8 +334,8 @@ berth_snapshot_file_remove (struct berth_host *host, const char *id, struct bert
 }
 
 int
-berth_snapshot_file_list_growing (struct berth_host *host, void (*visit) (void *context, const char *id), void *context,
-                          struct berth_error *error)
+berth_snapshot_file_list (struct berth_host *host, bool whole, void (*visit) (void *context, const char *id),
+                          void *context, struct berth_error *error)
 {
   int fd = open_directory (host, error);
 
@@ -329,11 +351,81 @@ berth_snapshot_file_list_growing (struct berth_host *host, void (*visit) (void *
     {
       char id[64] = "";
       const char *dot = strchr (entry->d_name, '.');
-      if (dot == NULL || strcmp (dot, GROWING) != 0 || (size_t) (dot - entry->d_name) >= sizeof id)
+      if (dot == NULL || strcmp (dot, whole ? WHOLE : GROWING) != 0 || (size_t) (dot - entry->d_name) >= sizeof id)
         continue;
       memcpy (id, entry->d_name, (size_t) (dot - entry->d_name));
       visit (context, id);
     }
   closedir (directory);
+  return 0;
+}
+
+/* ---- what it is of ---- */
+
+static int
+sum_up (const struct berth_codec *codec, int fd, uint64_t packed, char of_packed[BERTH_CHECKSUM_SIZE],
+        char of_all[BERTH_CHECKSUM_SIZE])
+{
+  BERTH_AUTO_FREE void *piece = malloc (PIECE);
+  struct sha256_ctx sum;
+  ssize_t count = 0;
+
+  codec->nettle_sha256_init (&sum);
+  while (piece != NULL && (count = berth_fd_read_full (fd, piece, packed > 0 && packed < PIECE ? packed : PIECE)) > 0)
+    {
+      codec->nettle_sha256_update (&sum, (size_t) count, piece);
+      packed -= packed > 0 ? (uint64_t) count : 0;
+      if (packed == 0 && of_packed[0] == '\0')
+        tell_checksum (codec, &sum, of_packed);
+    }
+  tell_checksum (codec, &sum, of_all);
+  return piece == NULL || count < 0 ? -1 : 0;
+}
+
+static int
+check_recalled (struct berth_host *host, const char *id, struct berth_snapshot_trailer *trailer, int fd,
+                struct berth_error *error)
+{
+  char of_packed[BERTH_CHECKSUM_SIZE] = "", of_all[BERTH_CHECKSUM_SIZE];
+  const struct berth_codec *codec = berth_codec (error);
+
+  if (codec == NULL)
+    return -1;
+  if (strcmp (trailer->installation, berth_store_installation_id (host->store)) != 0)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "it belongs to another installation");
+  if (strcmp (trailer->record.id, id) != 0)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "it is of snapshot %.40s", trailer->record.id);
+  if (sum_up (codec, fd, trailer->packed, of_packed, of_all) != 0)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "it cannot be read: %m");
+  if (strcmp (of_packed, trailer->checksum) != 0)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "it is damaged: its SHA-256 begins with %.16s, want %.16s",
+                            of_packed, trailer->checksum);
+  trailer->record.checksum = strdup (of_all);
+  return trailer->record.checksum != NULL ? 0 : berth_no_memory (error);
+}
+
+int
+berth_snapshot_file_recall (struct berth_host *host, const char *id, struct berth_snapshot_record *out,
+                            struct berth_error *error)
+{
+  BERTH_AUTO_FD int directory = open_directory (host, error);
+  BERTH_AUTO_TRAILER struct berth_snapshot_trailer trailer = { 0 };
+  const char *problem = NULL;
+  struct stat status;
+  char name[64];
+
+  if (directory < 0)
+    return -1;
+  file_name (id, WHOLE, name);
+  BERTH_AUTO_FD int fd = openat (directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0 || fstat (fd, &status) != 0 || !S_ISREG (status.st_mode))
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "it is no file that can be read");
+  if (berth_snapshot_trailer_read (fd, (uint64_t) status.st_size, &trailer, &problem) != 0)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "%s", problem);
+  if (check_recalled (host, id, &trailer, fd, error) != 0)
+    return -1;
+  trailer.record.bytes = status.st_size;
+  *out = trailer.record;
+  trailer.record = (struct berth_snapshot_record) { 0 };
   return 0;
 }

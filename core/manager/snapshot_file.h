@@ -1,11 +1,13 @@
 /* snapshot_file.h - the file of a snapshot: a workspace's tar, packed with zstd, summed with SHA-256.
  *
- * STATE/snapshots/ID.part while it grows, ID.tar.zst once it is whole and on the disk. */
+ * STATE/snapshots/ID.part while it grows, ID.tar.zst once it is whole and on the disk; then it ends with
+ * what it is of (snapshot_trailer.h). */
 #ifndef CORE_MANAGER_SNAPSHOT_FILE_H
 #define CORE_MANAGER_SNAPSHOT_FILE_H
 
 #include "core/manager/codec.h"
 #include "core/manager/manager.h"
+#include "core/state/snapshot.h"
 
 #define BERTH_CHECKSUM_SIZE (2 * SHA256_DIGEST_SIZE + 1)
 
@@ -18,6 +20,7 @@ struct berth_snapshot_writer
   int fd;
   void *packed; /* room for what zstd gives */
   const char *id; /* the caller's */
+  const char *installation;
   uint64_t tar_bytes;
   uint64_t bytes;
   struct berth_error error; /* of the first write that failed */
@@ -27,9 +30,10 @@ int berth_snapshot_writer_open (struct berth_host *host, const char *id, struct 
                                 struct berth_error *error);
 /* A byte sink; the context is the writer. */
 int berth_snapshot_writer_take (void *context, const void *bytes, size_t size);
-/* Whole, on the disk and under its own name when this returns. */
-int berth_snapshot_writer_finish (struct berth_snapshot_writer *writer, char checksum[BERTH_CHECKSUM_SIZE],
-                                  struct berth_error *error);
+/* Whole, on the disk and under its own name when this returns.  RECORD is what it says of itself, NULL:
+ * nothing. */
+int berth_snapshot_writer_finish (struct berth_snapshot_writer *writer, const struct berth_snapshot_record *record,
+                                  char checksum[BERTH_CHECKSUM_SIZE], struct berth_error *error);
 /* What was not finished is gone. */
 void berth_snapshot_writer_clear (struct berth_snapshot_writer *writer);
 
@@ -59,8 +63,12 @@ void berth_snapshot_reader_clear (struct berth_snapshot_reader *reader);
 
 /* Removes both files of ID; missing ones are no failure. */
 int berth_snapshot_file_remove (struct berth_host *host, const char *id, struct berth_error *error);
-/* Calls VISIT with the id of each file that grows, or did when its maker died. */
-int berth_snapshot_file_list_growing (struct berth_host *host, void (*visit) (void *context, const char *id),
-                                      void *context, struct berth_error *error);
+/* Calls VISIT with the id of each file that is whole, or that grows or did when its maker died. */
+int berth_snapshot_file_list (struct berth_host *host, bool whole, void (*visit) (void *context, const char *id),
+                              void *context, struct berth_error *error);
+/* What the file of ID says of itself, when it is whole indeed, and is of this installation: a record that is
+ * READY.  CONFIGURATION. */
+int berth_snapshot_file_recall (struct berth_host *host, const char *id, struct berth_snapshot_record *out,
+                                struct berth_error *error);
 
 #endif

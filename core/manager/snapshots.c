@@ -270,6 +270,6 @@ berth_snapshot_sweep_files (struct berth_host *host)
 {
   struct berth_error error = { 0 };
 
-  if (berth_snapshot_file_list_growing (host, sweep_file, host, &error) != 0)
+  if (berth_snapshot_file_list (host, false, sweep_file, host, &error) != 0)
     berth_host_logf (host, BERTH_LOG_WARNING, "files of snapshots were not looked at: %s", error.message);
 }

@@ -133,6 +133,8 @@ test_rebuild (void)
   AUTO_RESULT struct process_result result = { 0 };
 
   berth (&result, "create", "--name", "web");
+  berth (&result, "snapshot", "web", "--name", "before");
+  EXPECT_STATUS (result, 0);
   berth (&result, "doctor", "--rebuild");
   EXPECT_STATUS (result, 125);
   EXPECT_IN (result.err, "is sound");
@@ -144,6 +146,14 @@ test_rebuild (void)
   EXPECT_STATUS (result, 0);
   EXPECT_IN (result.out, "aside ");
   EXPECT_IN (result.out, "recorded ");
+  EXPECT_IN (result.out, ": a snapshot, recorded again");
+  berth (&result, "rollback", "web", "before");
+  EXPECT_STATUS (result, 125);
+  EXPECT_IN (result.err, "made again");
+  berth (&result, "run", "--snapshot", "before", "true");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "snapshots", "rm", "before");
+  EXPECT_STATUS (result, 0);
   berth (&result, "exec", "web", "--", "true");
   EXPECT_STATUS (result, 0);
   berth (&result, "rm", "web");

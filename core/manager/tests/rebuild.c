@@ -1,8 +1,11 @@
 /* Records made again from labels, and installations that do not touch each other. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/manager/snapshot_file.h"
 #include "core/manager/tests/place.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
@@ -187,6 +190,131 @@ test_foreign (void)
   check_record (&place, "ours", ours);
 }
 
+/* ---- snapshots ---- */
+
+static void
+keep_id (void *context, const struct berth_snapshot_info *info)
+{
+  snprintf (context, 64, "%s", info->id);
+}
+
+static void
+save (struct berth_sandbox *sandbox, const char *name, char id[64])
+{
+  struct berth_snapshot_options options = BERTH_SNAPSHOT_OPTIONS_INIT;
+  struct place_text text = { name, strlen (name) };
+
+  CU_ASSERT_EQUAL (berth_file_write (sandbox, "file", NULL, text.size, place_give, &text, NULL), 0);
+  options.name = name;
+  CU_ASSERT_EQUAL (berth_sandbox_snapshot (sandbox, &options, keep_id, id, NULL), 0);
+}
+
+static char *
+file_of (const struct place *place, const char *id)
+{
+  return berth_string_format ("%s/snapshots/%s.tar.zst", place->state, id);
+}
+
+/* Another byte AT (from the end when negative). */
+static void
+damage (const struct place *place, const char *id, off_t at)
+{
+  BERTH_AUTO_FREE char *path = file_of (place, id);
+  BERTH_AUTO_FD int fd = open (path, O_RDWR | O_CLOEXEC);
+  char byte = 0;
+
+  CU_ASSERT_TRUE_FATAL (fd >= 0);
+  off_t where = lseek (fd, at, at < 0 ? SEEK_END : SEEK_SET);
+  CU_ASSERT_EQUAL (pread (fd, &byte, 1, where), 1);
+  byte ^= 0x20;
+  CU_ASSERT_EQUAL (pwrite (fd, &byte, 1, where), 1);
+}
+
+static void
+check_restored (const struct place *place, const char *snapshot)
+{
+  struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
+  BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = NULL;
+  BERTH_AUTO_BUFFER struct berth_buffer content = { 0 };
+
+  options.snapshot = snapshot;
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place->host, &options, &sandbox, NULL), 0);
+  CU_ASSERT_EQUAL (berth_file_read (sandbox, "file", NULL, place_take, &content, NULL), 0);
+  CU_ASSERT_STRING_EQUAL (berth_buffer_string (&content), snapshot);
+}
+
+static void
+check_snapshot (void *context, const struct berth_snapshot_info *info)
+{
+  ++*(int *) context;
+  CU_ASSERT_STRING_EQUAL (info->name, "whole");
+  CU_ASSERT_STRING_EQUAL (info->owner, "me");
+  CU_ASSERT_STRING_EQUAL (info->backend, "fake");
+  CU_ASSERT_EQUAL (info->consistent, 1);
+  CU_ASSERT_TRUE (info->entries >= 1 && info->tar_bytes > 0 && info->created_wall_ms > 0);
+}
+
+/* Each that is whole comes back as it was; the others are told, and their files stay. */
+static void
+test_snapshots (void)
+{
+  static const char *const names[] = { "whole", "packed", "described", "silent", "renamed" };
+  enum { WHOLE, PACKED, DESCRIBED, SILENT, RENAMED, ALL };
+  PLACE place;
+  struct told told;
+  struct berth_sandbox *sandbox = NULL;
+  char ids[ALL][64];
+  int seen = 0;
+
+  place_make (&place, "fake");
+  place_open (&place);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &sandbox, NULL), 0);
+  for (int i = 0; i < ALL; i++)
+    save (sandbox, names[i], ids[i]);
+  berth_sandbox_cleanup (&sandbox);
+  close_host (&place);
+  damage (&place, ids[PACKED], 12);
+  damage (&place, ids[DESCRIBED], -100);
+  BERTH_AUTO_FREE char *silent = file_of (&place, ids[SILENT]), *renamed = file_of (&place, ids[RENAMED]);
+  BERTH_AUTO_FREE char *other = file_of (&place, "sn-aaaaaaaaaaaaaaaaaaaa");
+  CU_ASSERT_EQUAL (truncate (silent, 40), 0);
+  CU_ASSERT_EQUAL (rename (renamed, other), 0);
+  spoil (&place);
+  CU_ASSERT_EQUAL (rebuild (&place, &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_RECORDED], 1);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_LEFT], 4);
+  CU_ASSERT_EQUAL (access (silent, F_OK), 0);
+  CU_ASSERT_EQUAL (access (other, F_OK), 0);
+  place_open (&place);
+  CU_ASSERT_EQUAL (berth_snapshot_inspect (place.host, ids[WHOLE], check_snapshot, &seen, NULL), 0);
+  CU_ASSERT_EQUAL (seen, 1);
+  CU_ASSERT_EQUAL (berth_snapshot_inspect (place.host, "packed", check_snapshot, &seen, NULL), -1);
+  check_restored (&place, "whole");
+  CU_ASSERT_EQUAL (berth_snapshot_remove (place.host, "whole", NULL), 0);
+}
+
+static void
+test_foreign_snapshot (void)
+{
+  PLACE place;
+  struct told told;
+  struct berth_sandbox *sandbox = NULL;
+  char id[64];
+
+  place_make (&place, "fake");
+  place_open (&place);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &sandbox, NULL), 0);
+  save (sandbox, "theirs", id);
+  berth_sandbox_cleanup (&sandbox);
+  place_become_another (&place);
+  close_host (&place);
+  spoil (&place);
+  CU_ASSERT_EQUAL (rebuild (&place, &told, NULL), 0);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_RECORDED], 0);
+  CU_ASSERT_EQUAL (told.count[BERTH_RECOVERY_LEFT], 1);
+  CU_ASSERT_PTR_NOT_NULL (strstr (told.detail, "another installation"));
+}
+
 int
 main (void)
 {
@@ -194,6 +322,8 @@ main (void)
     { "D-120 what is ours is on record again, and nothing is destroyed", test_rebuild },
     { "D-116 half-made ones are recorded, a silent backend is told", test_half_made },
     { "D-114 another installation's sandbox is left alone", test_foreign },
+    { "D-120 snapshots whose files are whole are on record again", test_snapshots },
+    { "D-114 another installation's snapshot is left alone", test_foreign_snapshot },
     { NULL, NULL },
   };
 

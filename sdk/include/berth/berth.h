@@ -95,7 +95,7 @@ BERTH_EXPORT void berth_host_close (struct berth_host *host);
 enum berth_recovery_kind
 {
   BERTH_RECOVERY_ASIDE = 1,      /* the damaged database is now called `detail` */
-  BERTH_RECOVERY_RECORDED = 2,   /* a sandbox of ours, on record again */
+  BERTH_RECOVERY_RECORDED = 2,   /* a sandbox (or a snapshot, "sn-") of ours, on record again */
   BERTH_RECOVERY_LEFT = 3,       /* not ours, or nobody can say whose: nothing was done */
   BERTH_RECOVERY_UNREACHABLE = 4 /* a backend that could not be asked */
 };
@@ -112,8 +112,8 @@ struct berth_recovery
 };
 
 /* For a state directory whose database is damaged or lost: sets it aside, begins a new one of the same
- * installation, and records again, from their labels, the sandboxes that are ours.  Nothing is
- * destroyed.  Private data of backends, environments and specifications are lost with it; an end
+ * installation, and records again the sandboxes that are ours, from their labels, and the snapshots whose
+ * files are whole.  Nothing is destroyed.  Private data of backends, environments and specifications are lost with it; an end
  * that nobody knows becomes the default one from now on.  CONFLICT when the database is sound or
  * in use. */
 BERTH_EXPORT int berth_host_rebuild (const struct berth_host_options *options,
