@@ -32,7 +32,7 @@ check_PROGRAMS += %D%/run-suites %D%/suites/probe %D%/escape/prober
 %C%_escape_prober_LDFLAGS = -all-static
 
 # Races of 100 000 swaps, and the clauses that take longer than ten seconds.
-LONG_TESTS += %D%/tests/ns-long.sh
+LONG_TESTS += %D%/tests/ns-long.sh %D%/tests/ns-ordinary-user %D%/tests/ns-range-user
 EXTRA_DIST += %D%/tests/ns-long.sh
 
 # What fuzzers give the agent, beginning with the archives of W04.
