@@ -45,14 +45,22 @@ for_each_cgroup (const struct guest *guest, void (*each) (const char *path, void
   return count;
 }
 
-/* Three levels below, and in each a process that is none of the sandbox's. */
+/* Processes that are none of the sandbox's. */
+struct strangers
+{
+  pid_t pids[32];
+  int count;
+};
+
+/* Three levels below, and in the last a stranger.  A cgroup that takes none is passed over. */
 static void
 nest (const char *path, void *context)
 {
-  pid_t *strangers = context;
+  struct strangers *strangers = context;
   char place[512], text[32];
-  int count = 0;
 
+  if (strangers->count == sizeof strangers->pids / sizeof *strangers->pids)
+    return;
   snprintf (place, sizeof place, "%s", path);
   for (int level = 0; level < 3; level++)
     {
@@ -60,16 +68,21 @@ nest (const char *path, void *context)
       if (mkdir (place, 0755) < 0)
         return;
     }
-  while (strangers[count] != 0)
-    count++;
-  strangers[count] = fork ();
-  if (strangers[count] == 0)
+  pid_t pid = fork ();
+  if (pid < 0)
+    return;
+  if (pid == 0)
     for (;;)
       pause ();
   strncat (place, "/cgroup.procs", sizeof place - strlen (place) - 1);
-  snprintf (text, sizeof text, "%d", (int) strangers[count]);
-  if (berth_fs_write (AT_FDCWD, place, text, strlen (text)) < 0) /* this one takes none */
-    kill (strangers[count], SIGKILL);
+  snprintf (text, sizeof text, "%d", (int) pid);
+  if (berth_fs_write (AT_FDCWD, place, text, strlen (text)) == 0)
+    strangers->pids[strangers->count++] = pid;
+  else
+    {
+      kill (pid, SIGKILL);
+      waitpid (pid, NULL, 0);
+    }
 }
 
 static void
@@ -77,7 +90,7 @@ cgroups_with_strangers_go (void)
 {
   struct host host;
   struct guest guest;
-  pid_t strangers[32] = { 0 };
+  struct strangers strangers = { 0 };
   int status;
 
   if (!guest_alone (&host, &guest, NULL))
@@ -85,23 +98,25 @@ cgroups_with_strangers_go (void)
   CU_ASSERT_EQUAL (guest_run (&guest, NULL, "i=0; while [ $i -lt 150 ]; do sleep 1000 >/dev/null 2>&1 & i=$((i+1)); done",
                               NULL, NULL, NULL),
                    0);
-  if (for_each_cgroup (&guest, nest, strangers) == 0)
+  if (for_each_cgroup (&guest, nest, &strangers) == 0)
     berth_test_skip ("this machine gives no cgroup");
+  else
+    CU_ASSERT_TRUE (strangers.count > 0);
   CU_ASSERT_EQUAL (guest_destroy (&guest), BERTH_GONE);
   guest_release (&guest);
   CU_ASSERT_EQUAL (for_each_cgroup (&guest, NULL, NULL), 0);
-  for (int i = 0; strangers[i] != 0; i++)
+  for (int i = 0; i < strangers.count; i++)
     {
       int64_t until = berth_clock_monotonic_ms () + 5000;
       pid_t ended;
 
-      while ((ended = waitpid (strangers[i], &status, WNOHANG)) == 0 && berth_clock_monotonic_ms () < until)
+      while ((ended = waitpid (strangers.pids[i], &status, WNOHANG)) == 0 && berth_clock_monotonic_ms () < until)
         berth_clock_sleep_ms (10);
-      CU_ASSERT (ended == strangers[i] && WIFSIGNALED (status));
+      CU_ASSERT (ended == strangers.pids[i] && WIFSIGNALED (status));
       if (ended == 0)
         {
-          kill (strangers[i], SIGKILL);
-          waitpid (strangers[i], &status, 0);
+          kill (strangers.pids[i], SIGKILL);
+          waitpid (strangers.pids[i], &status, 0);
         }
     }
   host_stop (&host);
