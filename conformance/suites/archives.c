@@ -329,6 +329,8 @@ try_records (struct suite_context *suite, const char *what, const char *bytes, s
   suite_tar_end (&tar);
   code = suite_import (box, tar.data, tar.size, 0, 0);
   SUITE_CHECK (suite, code == 0 || !kept, "%s: %s", what, box->error.message);
+  if (kept)
+    SUITE_CHECK_CODE (suite, what, suite_stat (box, SUITE_WORKSPACE "/g", false, &entry), 0);
   SUITE_CHECK (suite, code == 0 || box->error.message[0] != '\0', "%s: refused without a word", what);
   SUITE_CHECK_CODE (suite, what, suite_stat (box, SUITE_WORKSPACE, false, &entry), 0);
   SUITE_CHECK (suite, suite_stat (box, "/tmp/evil", false, &entry) != 0, "%s: there is /tmp/evil", what);

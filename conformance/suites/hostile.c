@@ -141,15 +141,20 @@ try_records (struct suite_context *suite, bool programs)
 {
   static const struct
   {
-    const char *trick, *key, *value;
+    const char *trick;
+    char type; /* of the entry "f" that it is about */
+    const char *key, *value;
     size_t size; /* with what follows a NUL; 0: to the first */
     bool refused;
   } names[] = {
-    { "a recorded parent", "path", "../evil", 0, true },
-    { "a recorded absolute name", "path", "/tmp/evil", 0, true },
-    { "a recorded name with a NUL", "path", "../evil\0/f", 10, true },
-    { "a recorded name that is empty", "path", "", 0, false },
-    { "a recorded hard link", "linkpath", "/etc/passwd", 0, false },
+    { "a recorded parent", SUITE_TAR_FILE, "path", "../evil", 0, true },
+    { "a recorded absolute name", SUITE_TAR_FILE, "path", "/tmp/evil", 0, true },
+    { "a recorded name with a NUL", SUITE_TAR_FILE, "path", "../evil\0/f", 10, true },
+    { "a recorded name that is empty", SUITE_TAR_FILE, "path", "", 0, false },
+    { "a recorded target of a file", SUITE_TAR_FILE, "linkpath", "/etc/passwd", 0, false },
+    { "the control of recorded hard links", SUITE_TAR_HARD_LINK, "linkpath", "good", 0, false },
+    { "a recorded hard link to the outside", SUITE_TAR_HARD_LINK, "linkpath", "/etc/passwd", 0, true },
+    { "a recorded hard link up", SUITE_TAR_HARD_LINK, "linkpath", "../etc/passwd", 0, true },
   };
 
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -157,21 +162,25 @@ try_records (struct suite_context *suite, bool programs)
       struct suite_box *box = suite_box_make (suite);
       BERTH_AUTO_BUFFER struct berth_buffer records = { 0 };
       BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+      bool is_link = names[i].type == SUITE_TAR_HARD_LINK; /* without its record to what is there */
+      uint32_t code;
 
       suite_tar_add_record (&records, names[i].key, names[i].value);
       if (names[i].size > 0)
         {
           berth_buffer_clear (&records);
-          /* "21 path=" and the end of the line are counted too. */
+          /* The 19 are "19 path=", the 10 bytes of the value and the end of the line. */
           berth_buffer_append_string (&records, "19 path=");
           berth_buffer_append (&records, names[i].value, names[i].size);
           berth_buffer_append_byte (&records, '\n');
         }
+      suite_tar_append (&tar, &(const struct suite_tar_entry) FILE_ENTRY ("good"));
       suite_tar_append_records (&tar, &records);
-      suite_tar_append (&tar, &(const struct suite_tar_entry) FILE_ENTRY ("f"));
+      suite_tar_append (&tar, &(const struct suite_tar_entry) { "f", names[i].type, 0644, is_link ? "good" : NULL, is_link ? NULL : "evil", 0 });
       suite_tar_end (&tar);
-      SUITE_CHECK (suite, suite_import (box, tar.data, tar.size, 1 << 20, 0) != 0 || !names[i].refused, "%s: accepted",
-                   names[i].trick);
+      code = suite_import (box, tar.data, tar.size, 1 << 20, 0);
+      SUITE_CHECK (suite, code != 0 || !names[i].refused, "%s: accepted", names[i].trick);
+      SUITE_CHECK (suite, code == 0 || names[i].refused || !is_link, "%s: %s", names[i].trick, box->error.message);
       check_outside (suite, box, names[i].trick, programs);
       suite_box_destroy (box, false, NULL);
     }
