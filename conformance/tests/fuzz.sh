@@ -7,7 +7,7 @@ trap 'rm -rf "$place"' EXIT
 TMPDIR=$place
 export TMPDIR
 
-# fuzz NAME FOLDER PROGRAM SEEDS: keeps what broke it beside the program.
+# fuzz NAME FOLDER PROGRAM SEEDS [AT_LEAST]: keeps what broke it beside the program.
 fuzz () {
   program=$BERTH_TEST_BUILDDIR/$2/$3
   if [ -z "${BERTH_FUZZ_SECONDS:-}" ] || [ ! -x "$program" ]; then
@@ -19,7 +19,16 @@ fuzz () {
     "$place/$3/learned" "$4") >"$place/output" 2>&1 || status=$?
   grep -a '^Done ' "$place/output" | sed "s/^/     $3: /"
   if [ "$status" = 0 ]; then
-    pass "$1"
+    seeds=$(sed -n 's/^Done .* with \([0-9]*\) seeds$/\1/p; s/.*seed corpus: files: \([0-9]*\) .*/\1/p' "$place/output" | tail -n 1)
+    # One that never came to run, or did not begin where it should, finds nothing.
+    if ! grep -qa '^Done [1-9]' "$place/output"; then
+      fail "$1" "no run was made
+$(tail -n 20 "$place/output")"
+    elif [ "${seeds:-0}" -lt "${5:-0}" ]; then
+      fail "$1" "it began with ${seeds:-0} seeds, not with $5"
+    else
+      pass "$1"
+    fi
     return
   fi
   for input in "$place/$3"/crash* "$place/$3"/timeout-* "$place/$3"/oom-* "$place/$3"/leak-*; do
@@ -34,5 +43,5 @@ if ! "$BERTH_TEST_BUILDDIR/conformance/run-suites" --archives "$place/archives";
   fail 'the archives of W04'
 fi
 fuzz 'frames: every parser of the agent takes any bytes' sdk/agent/fuzz decode "$place/none"
-fuzz 'W04 fuzzed archives change nothing outside the workspace' sdk/agentlink/fuzz import "$place/archives"
+fuzz 'W04 fuzzed archives change nothing outside the workspace' sdk/agentlink/fuzz import "$place/archives" 40
 finish
