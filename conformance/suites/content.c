@@ -275,17 +275,22 @@ take_report (void *context, const struct berth_tar_report *report)
 }
 
 uint32_t
+suite_export_to (struct suite_box *box, uint64_t max_bytes, const struct berth_tar_sink *sink)
+{
+  struct berth_tar_limits limits = { .struct_size = sizeof limits, .max_bytes = max_bytes, .max_entries = 100000 };
+  struct suite_call call;
+  struct berth_call *made = suite_call_begin (&call, box->suite, box->native_id, NULL, 0);
+
+  return suite_call_end (&call, box->suite->backend->workspace->export_tar (made, box->handle, &limits, sink), &box->error);
+}
+
+uint32_t
 suite_export (struct suite_box *box, uint64_t max_bytes, struct berth_buffer *tar, struct berth_tar_report *report)
 {
-  struct berth_tar_limits limits
-      = { .struct_size = sizeof limits, .max_bytes = max_bytes != 0 ? max_bytes : TAR_MAX, .max_entries = 100000 };
   struct taring taring = { .tar = tar, .report = report };
   struct berth_tar_sink sink
       = { .struct_size = sizeof sink, .context = &taring, .data = take_tar, .report = take_report };
-  struct suite_call call;
-  struct berth_call *made = suite_call_begin (&call, box->suite, box->native_id, NULL, 0);
-  uint32_t code
-      = suite_call_end (&call, box->suite->backend->workspace->export_tar (made, box->handle, &limits, &sink), &box->error);
+  uint32_t code = suite_export_to (box, max_bytes != 0 ? max_bytes : TAR_MAX, &sink);
 
   SUITE_CHECK (box->suite, taring.reports == (code == 0 ? 1 : 0) && !taring.late, "export: %u reports, result %s",
                taring.reports, suite_code_name (code));
@@ -293,17 +298,22 @@ suite_export (struct suite_box *box, uint64_t max_bytes, struct berth_buffer *ta
 }
 
 uint32_t
-suite_import (struct suite_box *box, const void *tar, size_t size, uint64_t max_bytes, uint64_t max_entries)
+suite_import_from (struct suite_box *box, uint64_t max_bytes, uint64_t max_entries, const struct berth_source *source)
 {
-  struct berth_tar_limits limits = { .struct_size = sizeof limits,
-                                     .max_bytes = max_bytes != 0 ? max_bytes : TAR_MAX,
-                                     .max_entries = max_entries != 0 ? max_entries : 100000 };
-  struct bytes from = { .next = tar, .left = size };
-  struct berth_source source
-      = { .struct_size = sizeof source, .context = &from, .size = size, .read = read_bytes };
+  struct berth_tar_limits limits = { .struct_size = sizeof limits, .max_bytes = max_bytes, .max_entries = max_entries };
   struct suite_call call;
   struct berth_call *made = suite_call_begin (&call, box->suite, box->native_id, NULL, 0);
 
-  return suite_call_end (&call, box->suite->backend->workspace->import_tar (made, box->handle, &limits, &source),
+  return suite_call_end (&call, box->suite->backend->workspace->import_tar (made, box->handle, &limits, source),
                          &box->error);
+}
+
+uint32_t
+suite_import (struct suite_box *box, const void *tar, size_t size, uint64_t max_bytes, uint64_t max_entries)
+{
+  struct bytes from = { .next = tar, .left = size };
+  struct berth_source source
+      = { .struct_size = sizeof source, .context = &from, .size = size, .read = read_bytes };
+
+  return suite_import_from (box, max_bytes != 0 ? max_bytes : TAR_MAX, max_entries != 0 ? max_entries : 100000, &source);
 }

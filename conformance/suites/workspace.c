@@ -1,5 +1,6 @@
 /* W: the workspace as an archive. */
 #include <string.h>
+#include <sys/resource.h>
 
 #include "conformance/suites/content.h"
 #include "conformance/suites/run.h"
@@ -228,6 +229,110 @@ w05 (struct suite_context *suite)
   SUITE_CHECK (suite, torn == 0, "%u of 20 exports are no complete tar", torn);
 }
 
+/* ---- W06 ---- */
+
+#define LARGE_BYTE 0xa5 /* in no header */
+
+/* An archive with one large file, made as it is read. */
+struct large
+{
+  struct berth_buffer begin; /* the header, and what is left of it from `at` on */
+  size_t at;
+  uint64_t left; /* of the content */
+  size_t end_left; /* of the empty blocks */
+};
+
+static int64_t
+read_large (void *context, void *bytes, size_t size)
+{
+  struct large *large = context;
+
+  if (large->at < large->begin.size)
+    {
+      size = size < large->begin.size - large->at ? size : large->begin.size - large->at;
+      memcpy (bytes, large->begin.data + large->at, size);
+      large->at += size;
+    }
+  else if (large->left > 0)
+    {
+      size = size < large->left ? size : (size_t) large->left;
+      memset (bytes, LARGE_BYTE, size);
+      large->left -= size;
+    }
+  else
+    {
+      size = size < large->end_left ? size : large->end_left;
+      memset (bytes, 0, size);
+      large->end_left -= size;
+    }
+  return (int64_t) size;
+}
+
+struct counting
+{
+  uint64_t bytes;
+  uint64_t content;
+  unsigned int reports;
+};
+
+static int
+count_tar (void *context, const void *bytes, size_t size)
+{
+  struct counting *counting = context;
+
+  counting->bytes += size;
+  for (size_t i = 0; i < size; i++)
+    counting->content += ((const unsigned char *) bytes)[i] == LARGE_BYTE;
+  return 0;
+}
+
+static int
+count_report (void *context, const struct berth_tar_report *report)
+{
+  struct counting *counting = context;
+
+  counting->reports++;
+  return 0;
+}
+
+static void
+check_peak (struct suite_context *suite, const char *what, long before)
+{
+  struct rusage after;
+
+  getrusage (RUSAGE_SELF, &after);
+  SUITE_CHECK (suite, after.ru_maxrss - before < 32 * 1024, "%s: %ld KiB more memory for it", what, after.ru_maxrss - before);
+}
+
+static void
+w06 (struct suite_context *suite)
+{
+  struct suite_box *box = suite_box_make (suite);
+  uint64_t size = getenv ("BERTH_TEST_LONG") != NULL ? 1024 * MIB : 64 * MIB;
+  struct large large = { .left = size, .end_left = 1024 };
+  struct counting counting = { 0 };
+  struct berth_source source
+      = { .struct_size = sizeof source, .context = &large, .size = BERTH_UNKNOWN_SIZE, .read = read_large };
+  struct berth_tar_sink sink
+      = { .struct_size = sizeof sink, .context = &counting, .data = count_tar, .report = count_report };
+  struct suite_entry entry;
+  struct rusage before;
+  uint32_t code;
+
+  suite_tar_append (&large.begin, &(const struct suite_tar_entry) { "large", SUITE_TAR_FILE, 0644, NULL, NULL, size });
+  getrusage (RUSAGE_SELF, &before);
+  code = suite_import_from (box, size + MIB, 10, &source);
+  berth_buffer_free (&large.begin);
+  SUITE_REQUIRE (suite, code == 0, "import: %s", box->error.message);
+  check_peak (suite, "import", before.ru_maxrss);
+  SUITE_CHECK_CODE (suite, "stat", suite_stat (box, SUITE_WORKSPACE "/large", false, &entry), 0);
+  SUITE_CHECK (suite, entry.info.size == size, "%llu bytes arrived", (unsigned long long) entry.info.size);
+  SUITE_CHECK_CODE (suite, "export", suite_export_to (box, size + MIB, &sink), 0);
+  check_peak (suite, "export", before.ru_maxrss);
+  SUITE_CHECK (suite, counting.reports == 1 && counting.content == size, "%u reports, %llu bytes of the content among %llu",
+               counting.reports, (unsigned long long) counting.content, (unsigned long long) counting.bytes);
+}
+
 static const struct suite_clause clauses[] = {
   { .id = "W01", .title = "a round trip keeps all of it", .flags = SUITE_PROGRAM, .seconds = 60, .run = w01 },
   { .id = "W01-files", .title = "a round trip keeps bytes, names and modes", .run = w01_files },
@@ -236,6 +341,7 @@ static const struct suite_clause clauses[] = {
   { .id = "W03-there", .title = "import into a workspace in use replaces what it names and leaves the rest", .run = w03_there },
   { .id = "W04", .title = "hostile archives change nothing outside (D-072)", .flags = SUITE_SLOW, .seconds = 120, .run = suite_w04 },
   { .id = "W05", .title = "a workspace that changes meanwhile exports cleanly", .flags = SUITE_SLOW, .run = w05 },
+  { .id = "W06", .title = "64 MiB go through in bounded memory, 1 GiB in a long run", .seconds = 240, .run = w06 },
   { .id = "D-070", .title = "a link that an archive left is not written through", .run = suite_d070 },
   { .id = "D-071", .title = "a hard link of an archive changes no other file", .flags = SUITE_PROGRAM, .run = suite_d071 },
   { .id = "D-075", .title = "holes stay holes, and limits count what travels", .flags = SUITE_PROGRAM, .run = suite_d075 },

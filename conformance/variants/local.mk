@@ -5,7 +5,7 @@ VARIANTS = two-exits made-up-zero pipe-not-told leader-only group-only swapped-h
 	second-destroy dead-runs unknown-is-error connect-creates wrong-life tier-ignored nameless-error any-assignment other-numbers \
 	owned-always dirty-workspace private-opened export-unlimited entry-not-named \
 	empty-argument-lost long-cut cancel-ignored truncated-first owner-ignored missing-removed labels-lost runs-for-ever \
-	read-anyway change-untold skip-untold import-unlimited pause-ignored stop-ignored kills-untold
+	read-anyway change-untold skip-untold import-unlimited pause-ignored stop-ignored kills-untold archive-held
 VARIANT_BACKENDS = $(VARIANTS:%=%D%/berth-backend-%.la)
 
 check_LTLIBRARIES += %D%/libplain.la
