@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "conformance/suites/content.h"
+#include "conformance/suites/files.h"
 #include "conformance/suites/lifecycle.h"
 #include "conformance/suites/tool.h"
 #include "sdk/base/clock.h"
@@ -209,6 +210,50 @@ suite_d098 (struct suite_context *suite)
   suite_sh (box, &full, 0, "head -c 24M /dev/zero > c");
   SUITE_CHECK (suite, strstr (berth_buffer_string (&full.err), "No space") != NULL, "a file that does not fit: %s", suite_ran_text (&full));
   check_script (box, "room again", "rm -f a b c && head -c 16M /dev/zero > a && echo fits", "fits\n");
+}
+
+/* ---- F13: the disk is full in the middle of a write ---- */
+
+static int64_t
+read_some (void *context, void *bytes, size_t size)
+{
+  uint64_t *left = context;
+
+  size = size < *left ? size : (size_t) *left;
+  memset (bytes, 'n', size);
+  *left -= size;
+  return (int64_t) size;
+}
+
+void
+suite_f13_full (struct suite_context *suite)
+{
+  static const char path[] = SUITE_WORKSPACE "/file";
+  struct suite_box *box = make_limited (suite, BERTH_SPEC_DISK, set_small_disk);
+  struct berth_change how = suite_change (0);
+  BERTH_AUTO_FREE char *old = malloc (8 * MIB);
+  BERTH_AUTO_BUFFER struct berth_buffer bytes = { 0 };
+  uint64_t left = 40 * MIB;
+  uint64_t before = 0, after = 0;
+  /* Of no size that could be refused at once. */
+  struct berth_source source = { .struct_size = sizeof source, .context = &left, .size = BERTH_UNKNOWN_SIZE, .read = read_some };
+
+  SUITE_REQUIRE (suite, old != NULL, "no memory");
+  memset (old, 'o', 8 * MIB);
+  SUITE_CHECK_CODE (suite, "write", suite_write (box, path, old, 8 * MIB, NULL), 0);
+  SUITE_CHECK_CODE (suite, "list", suite_list_files (box, SUITE_WORKSPACE, NULL, NULL, &before), 0);
+  SUITE_CHECK_CODE (suite, "overwrite with more than fits", suite_write_source (box, path, &how, &source, NULL),
+                    BERTH_E_RESOURCE_EXHAUSTED);
+  SUITE_CHECK (suite, left <= 32 * MIB, "it was refused before there was much of it: %llu bytes are left, no control",
+               (unsigned long long) left);
+  suite_check_content (box, path, old, 8 * MIB);
+  SUITE_CHECK_CODE (suite, "list", suite_list_files (box, SUITE_WORKSPACE, NULL, NULL, &after), 0);
+  SUITE_CHECK (suite, after == before, "%llu files where there were %llu", (unsigned long long) after, (unsigned long long) before);
+  /* What was written of it is given back. */
+  left = 16 * MIB;
+  SUITE_CHECK_CODE (suite, "one that fits", suite_write_source (box, path, &how, &source, NULL), 0);
+  SUITE_CHECK_CODE (suite, "read", suite_read (box, path, &bytes), 0);
+  SUITE_CHECK (suite, bytes.size == 16 * MIB && memchr (bytes.data, 'o', bytes.size) == NULL, "the new content is not there");
 }
 
 /* ---- D-100: shared memory ---- */

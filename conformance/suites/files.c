@@ -424,6 +424,7 @@ static const struct suite_clause clauses[] = {
   { .id = "F11", .title = "10 000 entries list completely", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = f11 },
   { .id = "F12", .title = "make_directory, move, remove", .run = f12 },
   { .id = "F13", .title = "a write that fails half way leaves the old content", .run = f13 },
+  { .id = "F13-full", .title = "so does one that fills the disk", .seconds = 60, .run = suite_f13_full },
   { .id = "F14", .title = "of two writers one wins, whole", .run = f14 },
   { .id = "F15", .title = "a relative path is the same for commands", .flags = SUITE_PROGRAM, .run = f15 },
   { .id = "F16", .title = "a data plane that does not answer is UNREACHABLE", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_f16 },

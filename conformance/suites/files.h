@@ -22,4 +22,7 @@ void suite_d057 (struct suite_context *suite);
 void suite_d066 (struct suite_context *suite);
 void suite_d067 (struct suite_context *suite);
 
+/* exhaustion.c */
+void suite_f13_full (struct suite_context *suite);
+
 #endif
