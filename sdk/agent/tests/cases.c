@@ -261,7 +261,7 @@ static const struct berth_test tests[] = {
   { "D-041 an end is of one kind", test_races_of_ends },
   { "D-049 it waits the same in every way of starting", test_ways_of_starting },
   { "D-063 E08 home, groups and umask are the account's", test_accounts },
-  { "D-005 dropped output is not kept", test_dropped_output },
+  { "D-005 D-022 dropped output is not kept", test_dropped_output },
   { NULL, NULL },
 };
 
