@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -217,30 +218,87 @@ fail_damaged (const char *id, struct berth_error *error, const char *what)
 }
 
 static int
-verify (struct berth_snapshot_reader *reader, const char *id, uint64_t bytes, const char *checksum,
-        struct berth_error *error)
+check_size (const struct berth_snapshot_reader *reader, uint64_t bytes, struct berth_error *error)
 {
+  struct stat status;
+  char what[80];
+
+  if (fstat (reader->fd, &status) != 0)
+    return berth_error_set (error, BERTH_E_INTERNAL, "cannot look at snapshot %s: %m", reader->id);
+  if ((uint64_t) status.st_size == bytes)
+    return 0;
+  snprintf (what, sizeof what, "got %" PRIu64 " bytes, want %" PRIu64, (uint64_t) status.st_size, bytes);
+  return fail_damaged (reader->id, error, what);
+}
+
+/* Beside the thread that unpacks: its place in the file stays its own. */
+static void *
+verify (void *context)
+{
+  struct berth_snapshot_reader *reader = context;
+  BERTH_AUTO_FREE uint8_t *piece = malloc (PIECE);
   char got[BERTH_CHECKSUM_SIZE], what[160];
   struct sha256_ctx sum;
-  uint64_t size = 0;
-  ssize_t count;
+  off_t at = 0;
+  ssize_t count = 1;
 
-  reader->codec->nettle_sha256_init (&sum);
-  while ((count = berth_fd_read_full (reader->fd, reader->packed, PIECE)) > 0)
+  if (piece == NULL)
     {
-      reader->codec->nettle_sha256_update (&sum, (size_t) count, reader->packed);
-      size += (uint64_t) count;
+      berth_no_memory (&reader->verdict);
+      return NULL;
     }
-  if (count < 0)
-    return berth_error_set (error, BERTH_E_INTERNAL, "cannot read snapshot %s: %m", id);
+  reader->codec->nettle_sha256_init (&sum);
+  while (!atomic_load (&reader->given_up) && (count = pread (reader->fd, piece, PIECE, at)) != 0)
+    if (count > 0)
+      {
+        reader->codec->nettle_sha256_update (&sum, (size_t) count, piece);
+        at += count;
+      }
+    else if (errno != EINTR)
+      {
+        berth_error_set (&reader->verdict, BERTH_E_INTERNAL, "cannot read snapshot %s: %m", reader->id);
+        return NULL;
+      }
   tell_checksum (reader->codec, &sum, got);
-  if (size != bytes)
-    snprintf (what, sizeof what, "got %" PRIu64 " bytes, want %" PRIu64, size, bytes);
-  else if (checksum == NULL || strcmp (got, checksum) != 0)
-    snprintf (what, sizeof what, "its SHA-256 begins with %.16s, want %.16s", got, checksum != NULL ? checksum : "");
-  else
+  if (reader->checksum != NULL && strcmp (got, reader->checksum) == 0)
+    return NULL;
+  snprintf (what, sizeof what, "its SHA-256 begins with %.16s, want %.16s", got,
+            reader->checksum != NULL ? reader->checksum : "");
+  fail_damaged (reader->id, &reader->verdict, what);
+  return NULL;
+}
+
+/* No signal is handled in the thread; without one it is done here and now. */
+static void
+begin_to_verify (struct berth_snapshot_reader *reader)
+{
+  sigset_t all, before;
+
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  reader->verifies = pthread_create (&reader->verifier, NULL, verify, reader) == 0;
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  if (!reader->verifies)
+    verify (reader);
+}
+
+static void
+end_verifier (struct berth_snapshot_reader *reader)
+{
+  if (reader->verifies)
+    pthread_join (reader->verifier, NULL);
+  reader->verifies = false;
+}
+
+int
+berth_snapshot_reader_verdict (struct berth_snapshot_reader *reader, struct berth_error *error)
+{
+  end_verifier (reader);
+  if (reader->verdict.code == 0)
     return 0;
-  return fail_damaged (id, error, what);
+  if (error != NULL)
+    *error = reader->verdict;
+  return -1;
 }
 
 int
@@ -250,7 +308,7 @@ berth_snapshot_reader_open (struct berth_host *host, const char *id, uint64_t by
   BERTH_AUTO_FD int directory = -1;
   char name[64];
 
-  *reader = (struct berth_snapshot_reader) { .fd = -1, .left = 1 };
+  *reader = (struct berth_snapshot_reader) { .fd = -1, .left = 1, .id = id, .checksum = checksum };
   if ((reader->codec = berth_codec (error)) == NULL || (directory = open_directory (host, error)) < 0)
     return -1;
   if ((reader->zstd = reader->codec->ZSTD_createDCtx ()) == NULL || (reader->packed = malloc (PIECE)) == NULL)
@@ -258,11 +316,10 @@ berth_snapshot_reader_open (struct berth_host *host, const char *id, uint64_t by
   file_name (id, WHOLE, name);
   if ((reader->fd = openat (directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) < 0)
     return fail_damaged (id, error, strerror (errno));
-  if (verify (reader, id, bytes, checksum, error) != 0)
+  if (check_size (reader, bytes, error) != 0)
     return -1;
-  if (lseek (reader->fd, 0, SEEK_SET) != 0)
-    return berth_error_set (error, BERTH_E_INTERNAL, "cannot read snapshot %s: %m", id);
   reader->input = (ZSTD_inBuffer) { reader->packed, 0, 0 };
+  begin_to_verify (reader);
   return 0;
 }
 
@@ -307,6 +364,8 @@ berth_snapshot_reader_give (void *context, void *bytes, size_t size)
 void
 berth_snapshot_reader_clear (struct berth_snapshot_reader *reader)
 {
+  atomic_store (&reader->given_up, true);
+  end_verifier (reader);
   berth_cleanup_fd (&reader->fd);
   if (reader->zstd != NULL)
     reader->codec->ZSTD_freeDCtx (reader->zstd);

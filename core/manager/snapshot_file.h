@@ -5,6 +5,9 @@
 #ifndef CORE_MANAGER_SNAPSHOT_FILE_H
 #define CORE_MANAGER_SNAPSHOT_FILE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "core/manager/codec.h"
 #include "core/manager/manager.h"
 #include "core/state/snapshot.h"
@@ -50,15 +53,24 @@ struct berth_snapshot_reader
   void *progress_context;
   uint64_t total; /* for progress */
   struct berth_error error; /* of a read that failed */
+  /* A thread sums the file while it is unpacked. */
+  pthread_t verifier;
+  bool verifies;        /* and was not waited for */
+  atomic_bool given_up; /* nobody wants to know any more */
+  const char *id;       /* this and CHECKSUM are the caller's */
+  const char *checksum;
+  struct berth_error verdict;
 };
 #define BERTH_AUTO_SNAPSHOT_READER BERTH_CLEANUP (berth_snapshot_reader_clear)
 
-/* Opens the file and reads all of it once: CONFIGURATION when it is missing, or not the one of BYTES
- * and CHECKSUM, byte for byte. */
+/* Opens the file: CONFIGURATION when it is missing, or has not BYTES.  Whether it is the one of CHECKSUM, byte for
+ * byte, is found out from now on; READER, ID and CHECKSUM stay where they are until it is cleared. */
 int berth_snapshot_reader_open (struct berth_host *host, const char *id, uint64_t bytes, const char *checksum,
                                 struct berth_snapshot_reader *reader, struct berth_error *error);
 /* A byte source; the context is the reader. */
 int64_t berth_snapshot_reader_give (void *context, void *bytes, size_t size);
+/* Waits for that: 0, or CONFIGURATION.  Until then nothing that was given may count. */
+int berth_snapshot_reader_verdict (struct berth_snapshot_reader *reader, struct berth_error *error);
 void berth_snapshot_reader_clear (struct berth_snapshot_reader *reader);
 
 /* Removes both files of ID; missing ones are no failure. */

@@ -95,6 +95,21 @@ berth_snapshot_list (struct berth_host *host, const struct berth_snapshot_list_o
 
 /* ---- restoring ---- */
 
+/* What is wrong with the file explains what else went wrong; a caller who gave up does not wait for it. */
+static int
+end_restore (struct berth_snapshot_reader *reader, int result, const struct berth_error *failed, struct berth_error *error)
+{
+  bool given_up = result != 0 && reader->error.code == 0
+                  && (failed->code == BERTH_E_CANCELLED || failed->code == BERTH_E_TIMEOUT);
+
+  if (!given_up && berth_snapshot_reader_verdict (reader, error) != 0)
+    return -1;
+  if (result != 0 && error != NULL)
+    *error = reader->error.code != 0 ? reader->error : *failed;
+  return result;
+}
+
+/* Into a sandbox that is new, and goes again when this fails. */
 int
 berth_snapshot_restore (struct berth_sandbox *sandbox, const struct berth_snapshot_record *snapshot,
                         const struct berth_create_options *options, struct berth_error *error)
@@ -113,13 +128,9 @@ berth_snapshot_restore (struct berth_sandbox *sandbox, const struct berth_snapsh
   reader.progress = options->progress;
   reader.progress_context = options->progress_context;
   reader.total = (uint64_t) snapshot->tar_bytes;
-  if (berth_workspace_import_within (sandbox, &limits, options->cancel, berth_snapshot_reader_give, &reader, &bytes,
-                                     &failed)
-      == 0)
-    return 0;
-  if (error != NULL)
-    *error = reader.error.code != 0 ? reader.error : failed;
-  return -1;
+  int result = berth_workspace_import_within (sandbox, &limits, options->cancel, berth_snapshot_reader_give, &reader,
+                                              &bytes, &failed);
+  return end_restore (&reader, result, &failed, error);
 }
 
 /* ---- removing ---- */

@@ -32,6 +32,8 @@ struct import
   uint64_t bytes;
   size_t level_count;
   struct level *levels;
+  int parent; /* the directory of the last member, since the next one is mostly in it too; -1: none */
+  char parent_name[PATH_MAX];
 };
 
 /* ---- directories' times ---- */
@@ -126,6 +128,29 @@ open_parent (struct import *import, char *name, const char **last)
   return fd;
 }
 
+/* The same, kept open for the members that follow.  What the workload does to its name meanwhile leads nowhere
+ * else: it stays the directory that was reached without a link. */
+static int
+reach_parent (struct import *import, char *name, const char **last)
+{
+  const char *slash = strrchr (name, '/');
+  size_t size = slash == NULL ? 0 : (size_t) (slash - name);
+
+  if (import->parent >= 0 && strncmp (import->parent_name, name, size) == 0 && import->parent_name[size] == '\0')
+    {
+      *last = slash == NULL ? name : slash + 1;
+      return import->parent;
+    }
+  int fd = open_parent (import, name, last);
+  if (fd < 0)
+    return -1;
+  if (import->parent >= 0)
+    close (import->parent);
+  memcpy (import->parent_name, name, size);
+  import->parent_name[size] = '\0';
+  return import->parent = fd;
+}
+
 /* ---- members ---- */
 
 static int
@@ -187,6 +212,32 @@ make_hard_link (struct import *import, struct member *member, int parent, const 
   return linkat (source, first, parent, last, 0);
 }
 
+/* A later member of the same name takes the place of an earlier one, as with tar; but nothing takes
+ * the place of a directory. */
+static int
+clear_place (const struct member *member, int parent, const char *last, struct failure *failure)
+{
+  if (member->kind == WIRE_KIND_DIRECTORY || unlinkat (parent, last, 0) == 0 || errno == ENOENT)
+    return 0;
+  return member_fail_errno (member, failure, errno == EPERM ? EISDIR : errno, "cannot replace what is there");
+}
+
+/* A new file, mostly where there is nothing; -1 after fail. */
+static int
+create_file (const struct member *member, int parent, const char *last, struct failure *failure)
+{
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  int fd = openat (parent, last, flags, 0600);
+
+  if (fd < 0 && errno == EEXIST)
+    {
+      if (clear_place (member, parent, last, failure) < 0)
+        return -1;
+      fd = openat (parent, last, flags, 0600);
+    }
+  return fd >= 0 ? fd : member_fail_errno (member, failure, errno, "cannot make it");
+}
+
 /* The member's bytes, from the frames that follow it. */
 static int
 receive_run (struct import *import, const struct member *member, int fd, const struct entry_run *run)
@@ -197,7 +248,7 @@ receive_run (struct import *import, const struct member *member, int fd, const s
   struct wire_header header;
   unsigned char *payload;
 
-  if (lseek (fd, (off_t) run->offset, SEEK_SET) < 0)
+  if (run->offset > 0 && lseek (fd, (off_t) run->offset, SEEK_SET) < 0)
     return member_fail_errno (member, failure, errno, "cannot write it");
   while (left > 0)
     {
@@ -220,11 +271,11 @@ make_file (struct import *import, const struct member *member, int parent, const
   struct entry_run whole = { 0, member->size };
   const struct entry_run *runs = member->run_count == 0 ? &whole : member->runs;
   size_t count = member->run_count == 0 ? 1 : member->run_count;
-  BERTH_AUTO_FD int fd = openat (parent, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  BERTH_AUTO_FD int fd = create_file (member, parent, last, failure);
   int result = 0;
 
   if (fd < 0)
-    return member_fail_errno (member, failure, errno, "cannot make it");
+    return -1;
   if (member->run_count > 0 && ftruncate (fd, (off_t) member->size) < 0)
     return member_fail_errno (member, failure, errno, "cannot make it");
   for (size_t i = 0; i < count && result == 0; i++)
@@ -234,38 +285,27 @@ make_file (struct import *import, const struct member *member, int parent, const
   return result;
 }
 
-/* A later member of the same name takes the place of an earlier one, as with tar; but nothing takes
- * the place of a directory. */
-static int
-clear_place (const struct member *member, int parent, const char *last)
-{
-  if (member->kind == WIRE_KIND_DIRECTORY || unlinkat (parent, last, 0) == 0 || errno == ENOENT)
-    return 0;
-  return -1;
-}
-
 static int
 make_member (struct import *import, struct member *member)
 {
   struct failure *failure = import->operation->failure;
   const char *last;
-  BERTH_AUTO_FD int parent = -1;
   int result;
 
   leave_levels (import, member->name);
-  parent = open_parent (import, member->name, &last);
+  int parent = reach_parent (import, member->name, &last);
   if (parent < 0)
     return member_fail_errno (member, failure, errno, errno == ELOOP ? "it lies behind a symbolic link" : "cannot reach it");
   if (member->hard_link != NULL && strcmp (member->hard_link, member->name) == 0)
     return member_fail (member, failure, BERTH_E_PATH_REJECTED, "a hard link to itself");
-  if (clear_place (member, parent, last) < 0)
-    return member_fail_errno (member, failure, errno == EPERM ? EISDIR : errno, "cannot replace what is there");
+  if (member->hard_link == NULL && member->kind == WIRE_KIND_FILE)
+    return make_file (import, member, parent, last);
+  if (clear_place (member, parent, last, failure) < 0)
+    return -1;
   if (member->hard_link != NULL)
     result = make_hard_link (import, member, parent, last);
   else if (member->kind == WIRE_KIND_DIRECTORY)
     result = make_directory (import, member, parent, last);
-  else if (member->kind == WIRE_KIND_FILE)
-    return make_file (import, member, parent, last);
   else
     result = make_special (import, member, parent, last);
   return result < 0 ? member_fail_errno (member, failure, errno, "cannot make it") : 0;
@@ -331,7 +371,7 @@ operation_import (struct operation *operation)
   const struct request *request = operation->request;
   const char *path = request->path == NULL ? agent->workspace : request->path;
   struct accounts accounts ACCOUNTS_AUTO = { 0 };
-  struct import import = { .operation = operation };
+  struct import import = { .operation = operation, .parent = -1 };
   struct level *levels BERTH_AUTO_FREE = calloc (LEVELS_MAXIMUM, sizeof *levels);
   BERTH_AUTO_FD int root = path_open (agent, agent->root, path, O_PATH | O_DIRECTORY, PATH_IN_ROOT);
   int result;
@@ -347,6 +387,8 @@ operation_import (struct operation *operation)
   import.levels = levels;
   result = conn_flush (operation->conn) < 0 ? CLIENT_GONE : import_all (&import);
   leave_levels (&import, "");
+  if (import.parent >= 0)
+    close (import.parent);
   if (result == 0)
     add_report (&import);
   return result;

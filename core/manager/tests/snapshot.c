@@ -230,8 +230,10 @@ test_create_from (void)
   CU_ASSERT_TRUE (has (other, "note", "first"));
 }
 
+/* Changes the byte AT, or, when it is below 0, the length by as much; the last byte is at LAST. */
+#define LAST INT64_MAX
 static void
-damage (const struct place *place, const char *id, off_t at)
+damage (const struct place *place, const char *id, int64_t at)
 {
   BERTH_AUTO_FREE char *path = berth_string_format ("%s/snapshots/%s.tar.zst", place->state, id);
   BERTH_AUTO_FD int fd = open (path, O_RDWR | O_CLOEXEC);
@@ -244,6 +246,8 @@ damage (const struct place *place, const char *id, off_t at)
       CU_ASSERT_EQUAL (ftruncate (fd, info.st_size + at), 0);
       return;
     }
+  if (at == LAST)
+    at = info.st_size - 1;
   CU_ASSERT_EQUAL (pread (fd, &byte, 1, at), 1);
   byte ^= 1;
   CU_ASSERT_EQUAL (pwrite (fd, &byte, 1, at), 1);
@@ -258,12 +262,13 @@ test_damaged (void)
   struct told told = { 0 };
   struct berth_error error = { 0 };
 
-  for (int i = 0; i < 2; i++)
+  static const int64_t damages[] = { -1, 20, LAST };
+  for (size_t i = 0; i < sizeof damages / sizeof *damages; i++)
     {
       put (sandbox, "note", "first");
       CU_ASSERT_EQUAL_FATAL (save (sandbox, NULL, &told, NULL), 0);
       put (sandbox, "note", "second");
-      damage (&place, told.id, i == 0 ? -1 : 20);
+      damage (&place, told.id, damages[i]);
       CU_ASSERT_EQUAL (berth_sandbox_rollback (sandbox, told.id, NULL, &error), -1);
       CU_ASSERT_TRUE (error_is (&error, BERTH_E_CONFIGURATION, i == 0 ? "is damaged: got" : "is damaged: its SHA-256"));
       CU_ASSERT_TRUE (has (sandbox, "note", "second"));
