@@ -43,7 +43,7 @@ TESTS += %D%/tests/machine %D%/tests/options %D%/tests/text
 
 # The same two programs on each backend; `ns` wants root.
 CLI_PROCESS = %D%/tests/process.c %D%/tests/process.h
-CLI_PROCESS_TESTS = %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/upkeep-fake %D%/tests/upkeep-ns %D%/tests/front-fake %D%/tests/idle-fake %D%/tests/idle-ns %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/snapshot-fake %D%/tests/snapshot-ns %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns %D%/tests/cases-ns
+CLI_PROCESS_TESTS = %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/upkeep-fake %D%/tests/upkeep-ns %D%/tests/front-fake %D%/tests/disk-fake %D%/tests/disk-ns %D%/tests/idle-fake %D%/tests/idle-ns %D%/tests/ending-fake %D%/tests/cp-fake %D%/tests/snapshot-fake %D%/tests/snapshot-ns %D%/tests/front-ns %D%/tests/ending-ns %D%/tests/cp-ns %D%/tests/cases-ns
 check_PROGRAMS += $(CLI_PROCESS_TESTS)
 TESTS += %D%/tests/weight.sh %D%/tests/ordinary-user $(CLI_PROCESS_TESTS)
 EXTRA_DIST += %D%/tests/weight.sh %D%/tests/ordinary-user
@@ -60,6 +60,12 @@ LONG_TESTS += %D%/tests/crash-fake %D%/tests/crash-ns %D%/tests/snapshot-ns %D%/
 %C%_tests_crash_ns_SOURCES = %D%/tests/crash.c $(CLI_PROCESS)
 %C%_tests_crash_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
 %C%_tests_crash_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+%C%_tests_disk_fake_SOURCES = %D%/tests/disk.c $(CLI_PROCESS)
+%C%_tests_disk_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
+%C%_tests_disk_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)
+%C%_tests_disk_ns_SOURCES = %D%/tests/disk.c $(CLI_PROCESS)
+%C%_tests_disk_ns_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"ns"' -DEXECUTES
+%C%_tests_disk_ns_LDADD = sdk/base/libjson.la $(TEST_LIBS)
 %C%_tests_idle_fake_SOURCES = %D%/tests/idle.c $(CLI_PROCESS)
 %C%_tests_idle_fake_CPPFLAGS = $(AM_CPPFLAGS) -DBACKEND='"fake"'
 %C%_tests_idle_fake_LDADD = sdk/base/libjson.la $(TEST_LIBS)

@@ -75,8 +75,11 @@ berth_info_state (struct berth_host *host, const struct berth_record *record, co
   const struct berth_record_native *native = berth_record_current (record);
 
   /* what the host is in the middle of, only the host knows */
-  if (record->state == BERTH_RECORD_CREATING || record->state == BERTH_RECORD_DESTROYING || native == NULL)
+  if (record->state == BERTH_RECORD_CREATING || record->state == BERTH_RECORD_DESTROYING)
     return berth_record_state_name (record->state);
+  /* proven gone, on a disk that was too full to say so */
+  if (native == NULL)
+    return berth_record_state_name (BERTH_RECORD_DESTROYING);
   if (!sightings->reached)
     return "unreachable";
   struct berth_sighting wanted = { native->id, 0 };

@@ -16,9 +16,14 @@ open_file (struct berth_host *host, struct berth_error *error)
   if (path == NULL)
     return berth_no_memory (error);
   int fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0)
-    berth_error_set (error, BERTH_E_CONFIGURATION, "cannot open the locks %s: %m", path);
-  return fd;
+  if (fd >= 0)
+    return fd;
+  if (errno != ENOENT)
+    return berth_error_set (error, BERTH_E_CONFIGURATION, "cannot open the locks %s: %m", path);
+  berth_error_set (error, BERTH_E_CONFIGURATION, "the state directory %s was removed or replaced while it was in use",
+                   host->state_dir);
+  berth_error_hint (error, "put it back: sandboxes and their records are not found without it");
+  return -1;
 }
 
 static off_t
