@@ -252,7 +252,8 @@ serve_accepted (struct agent *agent, struct worker *self, int fd, bool outside, 
     return 1;
   if ((unsigned) fd > first)
     syscall (SYS_close_range, first, (unsigned) fd - 1, 0u);
-  syscall (SYS_close_range, (unsigned) fd + 1, UINT32_MAX, 0u);
+  /* It may have taken the place of what was closed since the agent began. */
+  syscall (SYS_close_range, (unsigned) fd < first ? first : (unsigned) fd + 1, UINT32_MAX, 0u);
   return agent_serve_connection (agent, self, fd, outside);
 }
 
