@@ -1,6 +1,7 @@
 #!/bin/sh
 # The backend `ns` in machines of its own: Debian's kernel under QEMU, with cgroup 2 whole, with one
-# controller missing, with none, before and after the power is cut, and for an ordinary user.
+# controller missing, with none, before and after the power is cut, with snapshots of what is being written,
+# and for an ordinary user.
 #
 # BERTH_TEST_KERNEL is a folder with boot/vmlinuz-VERSION and lib/modules/VERSION; without it the
 # kernel is one that is installed here.
@@ -51,6 +52,7 @@ boot 120 without_controllers cgroup_disable=memory,pids,cpu
 boot 120 power_is_cut
 boot 120 power_is_back
 boot 120 hardening
+boot 300 snapshots
 boot "$patience" programs
 boot "$patience" ordinary
 boot "$patience" contract

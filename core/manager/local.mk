@@ -19,7 +19,7 @@ MANAGER_FAKE_TESTS = %D%/tests/again %D%/tests/audit %D%/tests/crash %D%/tests/c
 	%D%/tests/life %D%/tests/races %D%/tests/reap %D%/tests/rebuild %D%/tests/states %D%/tests/snapshot %D%/tests/texts %D%/tests/use
 MANAGER_TESTS = $(MANAGER_FAKE_TESTS) %D%/tests/crowd %D%/tests/live %D%/tests/stress
 VALGRIND_TESTS += $(MANAGER_FAKE_TESTS)
-THREAD_TESTS += $(MANAGER_FAKE_TESTS)
+THREAD_TESTS += $(MANAGER_FAKE_TESTS) %D%/tests/crowd %D%/tests/live
 check_PROGRAMS += $(MANAGER_TESTS)
 TESTS += $(MANAGER_TESTS)
 %C%_tests_audit_LDADD = $(MANAGER_TEST_LIBS)
@@ -44,7 +44,7 @@ TESTS += $(MANAGER_TESTS)
 %C%_tests_stress_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_texts_LDADD = $(MANAGER_TEST_LIBS)
 %C%_tests_use_LDADD = $(MANAGER_TEST_LIBS)
-LONG_TESTS += %D%/tests/crowd %D%/tests/stress
+LONG_TESTS += %D%/tests/crowd %D%/tests/live %D%/tests/stress
 
 # `make bench` prints the table, `make bench BENCH_FLAGS=--json` the same for programs, and
 # BENCH_FLAGS='--svg FILE' draws it too.

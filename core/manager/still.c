@@ -6,7 +6,7 @@
 #include "core/manager/snapshot.h"
 #include "sdk/base/clock.h"
 
-#define ROUNDS_MAX 10 /* of one snapshot after the other */
+#define UNSEEN_MAX 3
 #define POLL_MS 5
 #define TRIES_MAX 200 /* to let go what a dead one holds, while others may be about to */
 
@@ -118,16 +118,17 @@ berth_still_wait (struct berth_still_patience *patience, struct berth_sandbox *s
 {
   struct berth_host *host = sandbox->host;
   const char *id = sandbox->record.id;
-  int64_t deadline = berth_clock_monotonic_ms () + BERTH_FILE_MS;
   char snapshot[BERTH_ID_SIZE];
   bool held = false;
   int tries = 0;
 
-  if (code != BERTH_E_WRONG_STATE || patience->rounds++ == ROUNDS_MAX)
+  if (code != BERTH_E_WRONG_STATE)
     return false;
+  if (patience->deadline_ms == 0)
+    patience->deadline_ms = berth_clock_monotonic_ms () + BERTH_FILE_MS;
   for (; find_holder (host, id, snapshot); held = true)
     {
-      if (give_up_waiting (id, snapshot, cancel, deadline, error))
+      if (give_up_waiting (id, snapshot, cancel, patience->deadline_ms, error))
         return false;
       if (!maker_lives (host, snapshot))
         {
@@ -138,7 +139,8 @@ berth_still_wait (struct berth_still_patience *patience, struct berth_sandbox *s
       berth_clock_sleep_ms (POLL_MS);
     }
   /* what is held no more may have been let go since it was refused */
-  bool again = held || patience->rounds == 1;
+  patience->unseen = held ? 0 : patience->unseen + 1;
+  bool again = patience->unseen < UNSEEN_MAX;
   if (again && error != NULL)
     *error = (struct berth_error) { 0 };
   return again;

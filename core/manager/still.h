@@ -26,7 +26,8 @@ bool berth_still_is_held (struct berth_host *host, const char *id);
 /* All zero before the first call. */
 struct berth_still_patience
 {
-  int rounds;
+  int64_t deadline_ms; /* of all waiting */
+  int unseen;          /* refusals in a row with nothing that holds it */
 };
 /* After a call on SANDBOX that was refused with CODE before anything came of it: whether to make it again, since
  * the sandbox was held for a snapshot and is so no more.  Waits for the end of that, and lets go what a dead maker

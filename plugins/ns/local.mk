@@ -28,6 +28,7 @@ EXTRA_DIST += $(NS_NETWORK_TESTS) $(NS_USER_TESTS) %D%/tests/as-ordinary-user %D
 %C%_tests_door_SOURCES = %D%/tests/door.c $(NS_TEST_SOURCES)
 %C%_tests_door_LDADD = $(TEST_LIBS)
 LONG_TESTS += %D%/tests/door
+THREAD_TESTS += %D%/tests/cases %D%/tests/door %D%/tests/life %D%/tests/limits %D%/tests/machine %D%/tests/pause %D%/tests/restart
 %C%_tests_isolation_SOURCES = %D%/tests/isolation.c $(NS_TEST_SOURCES)
 %C%_tests_isolation_LDADD = $(TEST_LIBS)
 %C%_tests_life_SOURCES = %D%/tests/life.c $(NS_TEST_SOURCES)

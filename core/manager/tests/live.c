@@ -1,4 +1,5 @@
 /* The whole way through on each backend: many processes at once, and death at any moment. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,6 +273,135 @@ die_anywhere (const char *backend)
     }
 }
 
+/* ---- many threads of one host ---- */
+
+#define THREADS 6
+
+struct crew
+{
+  struct place *place;
+  struct berth_sandbox *shared;
+  int next;
+};
+
+static void
+expect_done (const char *what, int result, const struct berth_error *error)
+{
+  if (result != 0)
+    fprintf (stderr, "     %s: %s: %s\n", what, berth_error_name (error->code), error->message);
+  CU_ASSERT_EQUAL (result, 0);
+}
+
+static void
+note_snapshot (void *context, const struct berth_snapshot_info *info)
+{
+  snprintf (context, 64, "%s", info->id);
+}
+
+static void
+save_it (struct berth_host *host, struct berth_sandbox *sandbox)
+{
+  struct berth_error error = { 0 };
+  char id[64] = "";
+
+  expect_done ("snapshot", berth_sandbox_snapshot (sandbox, NULL, note_snapshot, id, &error), &error);
+  expect_done ("removal", berth_snapshot_remove (host, id, &error), &error);
+}
+
+static void
+write_it (struct berth_sandbox *sandbox, int number)
+{
+  BERTH_AUTO_FREE char *name = berth_string_format ("file%d", number);
+  struct place_text text = { "from a thread", 13 };
+  struct berth_error error = { 0 };
+
+  expect_done ("write", berth_file_write (sandbox, name, NULL, text.size, place_give, &text, &error), &error);
+  expect_done ("run", place_run (sandbox, "true", &error), &error);
+}
+
+static int
+see_one (void *context, const struct berth_sandbox_info *info)
+{
+  (void) info;
+  ++*(int *) context;
+  return 0;
+}
+
+static void
+live_beside (struct berth_host *host)
+{
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_error error = { 0 };
+  int seen = 0;
+
+  int made = berth_sandbox_create (host, NULL, &sandbox, &error);
+  expect_done ("create", made, &error);
+  if (made != 0)
+    return;
+  expect_done ("pause", berth_sandbox_pause (sandbox, NULL, &error), &error);
+  expect_done ("resume", berth_sandbox_resume (sandbox, NULL, &error), &error);
+  expect_done ("run", place_run (sandbox, "true", &error), &error);
+  save_it (host, sandbox);
+  expect_done ("list", berth_sandbox_list (host, NULL, see_one, &seen, &error), &error);
+  CU_ASSERT_TRUE (seen > 0);
+  expect_done ("renew", berth_sandbox_renew (sandbox, BERTH_UNSET, NULL, &error), &error);
+  expect_done ("destroy", berth_sandbox_destroy (sandbox, NULL, &error), &error);
+  berth_sandbox_close (sandbox);
+}
+
+static void *
+work_in_thread (void *context)
+{
+  struct crew *crew = context;
+  int number = __atomic_fetch_add (&crew->next, 1, __ATOMIC_RELAXED);
+  int rounds = berth_test_is_long () ? 20 : 2;
+
+  for (int i = 0; i < rounds; i++)
+    if (number % 3 == 0)
+      save_it (crew->place->host, crew->shared);
+    else if (number % 3 == 1)
+      write_it (crew->shared, number);
+    else
+      live_beside (crew->place->host);
+  return NULL;
+}
+
+/* What one holds still for a snapshot another uses at the same time. */
+static void
+many_threads (const char *backend)
+{
+  PLACE place;
+  struct crew crew = { .place = &place };
+  struct berth_error error = { 0 };
+  pthread_t threads[THREADS];
+
+  if (!can_use (backend))
+    return;
+  place_make (&place, backend);
+  place_open (&place);
+  CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, NULL, &crew.shared, &error), 0);
+  for (int i = 0; i < THREADS; i++)
+    CU_ASSERT_EQUAL_FATAL (pthread_create (&threads[i], NULL, work_in_thread, &crew), 0);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join (threads[i], NULL);
+  CU_ASSERT_EQUAL (berth_sandbox_destroy (crew.shared, NULL, NULL), 0);
+  berth_sandbox_close (crew.shared);
+  CU_ASSERT_EQUAL (place_records (&place), 0);
+  CU_ASSERT_EQUAL (place_sightings (&place), 0);
+}
+
+static void
+test_threads_fake (void)
+{
+  many_threads ("fake");
+}
+
+static void
+test_threads_ns (void)
+{
+  many_threads ("ns");
+}
+
 static void
 test_use_fake (void)
 {
@@ -400,6 +530,8 @@ main (void)
     { "W01 W02 a workspace carried into another sandbox, on ns", test_workspace_ns },
     { "L14 eight processes create, run and destroy, on fake", test_processes_fake },
     { "L14 eight processes create, run and destroy, on ns", test_processes_ns },
+    { "E14 threads of one host use, save, pause and destroy, on fake", test_threads_fake },
+    { "E14 threads of one host use, save, pause and destroy, on ns", test_threads_ns },
     { "an owned sandbox whose owner is killed, on fake", test_owner_fake },
     { "an owned sandbox whose owner is killed, on ns", test_owner_ns },
     { "L06 L27 kill -9 at any moment, on fake", test_anywhere_fake },
