@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "core/cli/checks.h"
+#include "sdk/base/machine.h"
 #include "sdk/base/string.h"
 
 enum
@@ -66,15 +66,6 @@ find_own (const struct cgroups *cgroups, int version, unsigned int wanted)
   return NULL;
 }
 
-/* The user's systemd owns what it does not delegate too, and undoes what others do there. */
-static bool
-is_systemds (const char *directory)
-{
-  char value[8];
-
-  return strstr (directory, "/user@") != NULL && (getxattr (directory, "user.delegate", value, sizeof value) != 1 || value[0] != '1');
-}
-
 /* The directory where cgroups would be made; NULL when it may not be written to. */
 static char *
 find_usable (const struct cgroups *cgroups, int version, const char *mount, const char *root, unsigned int wanted)
@@ -92,7 +83,7 @@ find_usable (const struct cgroups *cgroups, int version, const char *mount, cons
         return NULL;
       directory = berth_string_format ("%s%s%s", cgroups->machine->root, mount, own + above);
       if (directory == NULL || stat (directory, &status) < 0 || status.st_uid != cgroups->machine->uid
-          || is_systemds (directory))
+          || berth_machine_is_systemds (directory))
         return NULL;
     }
   return directory != NULL && access (directory, W_OK) == 0 ? BERTH_STEAL_POINTER (directory) : NULL;

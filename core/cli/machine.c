@@ -17,6 +17,7 @@
 
 #include "core/cli/checks.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/machine.h"
 #include "sdk/base/string.h"
 
 #define SMALL ((size_t) 1 << 20)
@@ -242,23 +243,6 @@ check_overlay (struct cli_checkup *checkup)
 
 /* ---- subordinate ids ---- */
 
-/* How many ids PATH gives to the user in one piece, at most. */
-static unsigned long long
-most_ids (const struct cli_machine *machine, const char *path)
-{
-  BERTH_AUTO_BUFFER struct berth_buffer text = { 0 };
-  unsigned long long most = 0, count;
-  char *save = NULL, number[16], user[CLI_USER_SIZE];
-
-  snprintf (number, sizeof number, "%u", machine->uid);
-  cli_machine_read (machine, path, &text);
-  for (char *line = text.size > 0 ? strtok_r (text.data, "\n", &save) : NULL; line != NULL; line = strtok_r (NULL, "\n", &save))
-    if (sscanf (line, "%255[^:]:%*u:%llu", user, &count) == 2 && (strcmp (user, machine->user) == 0 || strcmp (user, number) == 0)
-        && count > most)
-      most = count;
-  return most;
-}
-
 /* What is missing, in words; "" when nothing. */
 static void
 find_gap (const struct cli_machine *machine, struct berth_buffer *gap)
@@ -277,9 +261,10 @@ find_gap (const struct cli_machine *machine, struct berth_buffer *gap)
     }
   for (int i = 0; i < 2 && gap->size == 0; i++)
     {
-      unsigned long long most = most_ids (machine, files[i]);
-      if (most < SUBORDINATES)
-        berth_buffer_appendf (gap, "%s gives %s %llu ids, and %d are needed", files[i], machine->user, most, SUBORDINATES);
+      uint64_t most;
+      if (berth_machine_subordinates (machine->root, files[i], machine->user, machine->uid, SUBORDINATES, &most) == 0)
+        berth_buffer_appendf (gap, "%s gives %s %llu ids, and %d are needed", files[i], machine->user, (unsigned long long) most,
+                              SUBORDINATES);
     }
 }
 
@@ -312,55 +297,44 @@ cli_check_kernel (struct cli_checkup *checkup)
 
 /* ---- devices and programs ---- */
 
-static const char *
-find_program (const struct cli_machine *machine, const char *name)
-{
-  static const char *const places[] = { "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin" };
-
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    {
-      BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", places[i], name);
-      if (path != NULL && cli_machine_has (machine, path))
-        return places[i];
-    }
-  return NULL;
-}
-
 static void
 check_network (struct cli_checkup *checkup)
 {
-  BERTH_AUTO_FREE char *path = berth_string_format ("%s/dev/net/tun", checkup->machine->root);
-  struct stat status;
-  bool program = find_program (checkup->machine, "pasta") != NULL;
-  bool device = path != NULL && stat (path, &status) == 0;
-  bool open = device && (checkup->machine->uid == 0 || (status.st_mode & 0006) == 0006);
+  static const struct
+  {
+    const char *found, *fix;
+  } lacks[] = {
+    [BERTH_MACHINE_LACKS_NOTHING] = { "pasta and " BERTH_MACHINE_TUN, NULL },
+    [BERTH_MACHINE_LACKS_PROGRAM] = { "no pasta in PATH", "install passt" },
+    [BERTH_MACHINE_LACKS_DEVICE] = { "no " BERTH_MACHINE_TUN, "modprobe tun, or give " BERTH_MACHINE_TUN
+                                                              " to the container that this runs in" },
+    [BERTH_MACHINE_LACKS_RIGHT] = { BERTH_MACHINE_TUN " is not for this user", "chmod 666 " BERTH_MACHINE_TUN
+                                                                               ", as systems with udev have it" },
+  };
+  BERTH_AUTO_FREE char *program = NULL;
+  enum berth_machine_lack lack = berth_machine_network (checkup->machine->root, checkup->machine->uid, &program);
 
-  cli_found (checkup, "network", open && program ? CLI_OK : CLI_WARNING,
-             !program  ? "no pasta"
-             : !device ? "no /dev/net/tun"
-             : !open   ? "/dev/net/tun is not for this user"
-                       : "pasta and /dev/net/tun",
-             "`--net allow` is refused",
-             !program  ? "install passt"
-             : !device ? "modprobe tun, or give /dev/net/tun to the container that this runs in"
-                       : "chmod 666 /dev/net/tun, as systems with udev have it");
+  cli_found (checkup, "network", lack == BERTH_MACHINE_LACKS_NOTHING ? CLI_OK : CLI_WARNING, lacks[lack].found,
+             "`--net allow` is refused", lacks[lack].fix);
 }
 
 static void
 check_disk (struct cli_checkup *checkup)
 {
-  bool device = cli_machine_has (checkup->machine, "/dev/loop-control");
-  bool program = find_program (checkup->machine, "mkfs.ext4") != NULL;
-  bool root = checkup->machine->uid == 0;
+  static const struct
+  {
+    const char *found, *fix;
+  } lacks[] = {
+    [BERTH_MACHINE_LACKS_NOTHING] = { "loop devices and mkfs.ext4", NULL },
+    [BERTH_MACHINE_LACKS_PROGRAM] = { "no mkfs.ext4", "install e2fsprogs" },
+    [BERTH_MACHINE_LACKS_DEVICE] = { "no " BERTH_MACHINE_LOOP, "modprobe loop, or give loop devices to the container that this runs in" },
+    [BERTH_MACHINE_LACKS_RIGHT] = { "for root only", "run as root where a workspace needs a limit" },
+  };
+  BERTH_AUTO_FREE char *program = NULL;
+  enum berth_machine_lack lack = berth_machine_disk (checkup->machine->root, checkup->machine->uid, &program);
 
-  cli_found (checkup, "disk limits", device && program && root ? CLI_OK : CLI_WARNING,
-             !root      ? "for root only"
-             : !device  ? "no /dev/loop-control"
-             : !program ? "no mkfs.ext4"
-                        : "loop devices and mkfs.ext4",
-             "`--disk` is refused", !root ? "run as root where a workspace needs a limit"
-                                    : !device ? "modprobe loop, or give loop devices to the container that this runs in"
-                                              : "install e2fsprogs");
+  cli_found (checkup, "disk limits", lack == BERTH_MACHINE_LACKS_NOTHING ? CLI_OK : CLI_WARNING, lacks[lack].found,
+             "`--disk` is refused", lacks[lack].fix);
 }
 
 void

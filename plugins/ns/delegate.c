@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/machine.h"
 #include "sdk/base/string.h"
 
 #define ASIDE "berth-callers"
@@ -59,18 +59,6 @@ own_path (int version, const char *options)
   return NULL;
 }
 
-/* The user's systemd owns what it does not delegate too, and undoes what others do there. */
-static bool
-is_systemds (const char *directory)
-{
-  char value[8];
-
-  if (strstr (directory, "/user@") == NULL)
-    return false;
-  ssize_t size = getxattr (directory, "user.delegate", value, sizeof value);
-  return size != 1 || value[0] != '1';
-}
-
 static bool
 is_ours (const char *directory)
 {
@@ -78,7 +66,7 @@ is_ours (const char *directory)
   struct stat status;
 
   return processes != NULL && stat (directory, &status) == 0 && status.st_uid == geteuid () && access (directory, W_OK) == 0
-         && access (processes, W_OK) == 0 && !is_systemds (directory);
+         && access (processes, W_OK) == 0 && !berth_machine_is_systemds (directory);
 }
 
 char *

@@ -21,27 +21,19 @@
 #include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/machine.h"
 
 #define IMAGE "workspace.img"
 #define LOOP_TRIES 64
 #define FREE_MS 10000
 #define POLL_MS 5
 
-static const char *
-find_mkfs (void)
-{
-  static const char *const places[] = { "/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4", "/usr/local/sbin/mkfs.ext4" };
-
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (access (places[i], X_OK) == 0)
-      return places[i];
-  return NULL;
-}
-
 bool
 ns_disk_is_possible (void)
 {
-  return geteuid () == 0 && find_mkfs () != NULL && access ("/dev/loop-control", R_OK | W_OK) == 0;
+  BERTH_AUTO_FREE char *program = NULL;
+
+  return berth_machine_disk ("", geteuid (), &program) == BERTH_MACHINE_LACKS_NOTHING;
 }
 
 /* ---- making ---- */
@@ -51,11 +43,16 @@ run_mkfs (struct berth_call *call, int image, const char *id, uint32_t owner)
 {
   char options[96];
   const char *const arguments[] = { "mkfs.ext4", "-q", "-F", "-m", "0", "-E", options, NS_PROGRAM_FILE_PATH, NULL };
-  const struct ns_program program = { .path = find_mkfs (), .arguments = arguments, .file = image, .errors = -1 };
+  BERTH_AUTO_FREE char *path = NULL;
+  enum berth_machine_lack lack = berth_machine_disk ("", geteuid (), &path);
+  const struct ns_program program = { .path = path, .arguments = arguments, .file = image, .errors = -1 };
   int status;
 
+  if (lack != BERTH_MACHINE_LACKS_NOTHING)
+    return call->services->fail (call, BERTH_E_CONFIGURATION, "the disk of %s cannot be made: this machine has no %s", id,
+                                 lack == BERTH_MACHINE_LACKS_PROGRAM ? "mkfs.ext4" : BERTH_MACHINE_LOOP);
   snprintf (options, sizeof options, "root_owner=%u:%u,lazy_itable_init=1,lazy_journal_init=1,nodiscard", owner, owner);
-  int told = program.path != NULL ? ns_program_run (call, &program, &status) : -1;
+  int told = ns_program_run (call, &program, &status);
   if (told < 0)
     return call->services->fail (call, BERTH_E_CONFIGURATION, "cannot execute mkfs.ext4: %m");
   uint32_t code = call->services->cancelled (call);
@@ -94,7 +91,7 @@ ns_disk_make (struct berth_call *call, int box, const char *id, uint64_t size, u
 static int
 attach (int image, char *name, size_t name_size)
 {
-  BERTH_AUTO_FD int control = open ("/dev/loop-control", O_RDWR | O_CLOEXEC);
+  BERTH_AUTO_FD int control = open (BERTH_MACHINE_LOOP, O_RDWR | O_CLOEXEC);
   const struct loop_config config = { .fd = (uint32_t) image, .info = { .lo_flags = LO_FLAGS_AUTOCLEAR } };
 
   for (int tries = 0; control >= 0 && tries < LOOP_TRIES; tries++)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugins/ns/boot.h"
@@ -19,9 +18,9 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/machine.h"
 #include "sdk/base/string.h"
 
-#define TUN "/dev/net/tun"
 #define RESOLVERS_LIMIT 65536
 /* Addresses that are nobody's by definition (RFC 7600, RFC 6666), where pasta answers for the resolver. */
 #define RESOLVER_4 "192.0.0.8"
@@ -32,49 +31,39 @@
 
 /* ---- whether it can be had ---- */
 
-/* A file to execute in an absolute directory of PATH; the caller frees it, NULL when there is none. */
-static char *
-find_pasta (void)
-{
-  const char *path = getenv ("PATH");
-  BERTH_AUTO_FREE char *copy = strdup (path != NULL ? path : "/usr/bin:/bin");
-  char *save = NULL;
-
-  for (char *part = copy != NULL ? strtok_r (copy, ":", &save) : NULL; part != NULL; part = strtok_r (NULL, ":", &save))
-    {
-      BERTH_AUTO_FREE char *file = berth_string_format ("%s/pasta", part);
-      struct stat status;
-      if (part[0] == '/' && file != NULL && stat (file, &status) == 0 && S_ISREG (status.st_mode) && access (file, X_OK) == 0)
-        return BERTH_STEAL_POINTER (file);
-    }
-  return NULL;
-}
-
-/* Refuses, with what would make it possible. */
+/* Refuses, with what would make it possible; 0 with where *PASTA is. */
 static int
-check_machine (struct berth_call *call)
+check_machine (struct berth_call *call, char **pasta)
 {
-  BERTH_AUTO_FREE char *pasta = find_pasta ();
+  const char *what, *hint;
 
-  if (pasta == NULL)
+  switch (berth_machine_network ("", geteuid (), pasta))
     {
-      call->services->fail (call, BERTH_E_CONFIGURATION, "a network is asked for, and there is no pasta in PATH to give it");
-      call->services->hint (call, "install passt, which has it, or leave the network out");
-      return -1;
+    case BERTH_MACHINE_LACKS_NOTHING:
+      return 0;
+    case BERTH_MACHINE_LACKS_PROGRAM:
+      what = "there is no pasta in PATH to give it";
+      hint = "install passt, which has it, or leave the network out";
+      break;
+    case BERTH_MACHINE_LACKS_DEVICE:
+      what = "there is no " BERTH_MACHINE_TUN;
+      hint = "load the kernel's module tun";
+      break;
+    default:
+      what = BERTH_MACHINE_TUN " is not for this user";
+      hint = "chmod 666 " BERTH_MACHINE_TUN ", as systems with udev have it";
+      break;
     }
-  if (access (TUN, ns_is_ordinary_user () ? R_OK | W_OK : F_OK) < 0)
-    {
-      int missing = errno == ENOENT;
-      call->services->fail (call, BERTH_E_CONFIGURATION, "a network is asked for, and " TUN " cannot be used: %m");
-      call->services->hint (call, missing ? "load the kernel's module tun" : "chmod 666 " TUN ", as systems with udev have it");
-      return -1;
-    }
-  return 0;
+  call->services->fail (call, BERTH_E_CONFIGURATION, "a network is asked for, and %s", what);
+  call->services->hint (call, "%s", hint);
+  return -1;
 }
 
 int
 ns_network_resolve (struct berth_call *call, const struct berth_policy *policy, uint32_t *action)
 {
+  BERTH_AUTO_FREE char *pasta = NULL;
+
   *action = policy != NULL ? policy->default_action : BERTH_DENY;
   if (policy != NULL && BERTH_REFUSE_UNKNOWN (call, POLICY, policy->asks, 0) < 0)
     return -1;
@@ -84,7 +73,7 @@ ns_network_resolve (struct berth_call *call, const struct berth_policy *policy, 
       call->services->hint (call, "ask for the policy deny or allow, without rules");
       return -1;
     }
-  return *action == BERTH_ALLOW ? check_machine (call) : 0;
+  return *action == BERTH_ALLOW ? check_machine (call, &pasta) : 0;
 }
 
 /* ---- names ---- */
@@ -265,11 +254,11 @@ run_guard (struct ns_boot *boot, struct beside *beside, const char *pasta)
 int
 ns_network_start (struct ns_boot *boot)
 {
-  BERTH_AUTO_FREE char *pasta = find_pasta ();
+  BERTH_AUTO_FREE char *pasta = NULL;
   struct beside beside = { .news = -1, .agent = -1, .cgroup = { .into = -1 } };
 
-  if (pasta == NULL)
-    return check_machine (boot->call);
+  if (check_machine (boot->call, &pasta) < 0)
+    return -1;
   for (int i = 0; i < NS_AGENT_FDS; i++)
     beside.fds[i] = -1;
   int result = open_all (boot, &beside) < 0 ? -1 : run_guard (boot, &beside, pasta);

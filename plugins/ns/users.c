@@ -30,6 +30,7 @@
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/machine.h"
 #include "sdk/base/string.h"
 
 #define LOWEST_FD 64
@@ -47,48 +48,19 @@ because (char *why, size_t size, const char *format, ...)
 
 /* ---- what the user was given ---- */
 
-/* "user:first:count", where user is a name or a number. */
-static uint32_t
-read_line (char *line, const char *name, const char *number)
-{
-  char *save = NULL;
-  const char *user = strtok_r (line, ":\n", &save);
-  const char *first = strtok_r (NULL, ":\n", &save);
-  const char *count = strtok_r (NULL, ":\n", &save);
-  uint64_t from, many;
-
-  if (count == NULL || (strcmp (user, number) != 0 && strcmp (user, name) != 0)
-      || berth_string_to_uint64 (first, 1, UINT32_MAX - NS_IDS_PER_SANDBOX, &from) < 0
-      || berth_string_to_uint64 (count, NS_IDS_PER_SANDBOX, UINT32_MAX, &many) < 0)
-    return 0;
-  return (uint32_t) from;
-}
-
-/* The first of 65536 ids that PATH gives to the user; 0: it gives none. */
-static uint32_t
-read_range (const char *path, const char *name, const char *number)
-{
-  BERTH_AUTO_FILE FILE *file = fopen (path, "re");
-  BERTH_AUTO_FREE char *line = NULL;
-  size_t size = 0;
-  uint32_t first = 0;
-
-  while (file != NULL && first == 0 && getline (&line, &size, file) > 0)
-    first = read_line (line, name, number);
-  return first;
-}
-
 /* The user's range, or -1 and WHY there is none. */
 static int
 find_range (struct ns_range *range, char *why, size_t size)
 {
   char number[16], text[4096];
   struct passwd entry, *found = NULL;
+  uint64_t most;
 
   snprintf (number, sizeof number, "%u", (unsigned) getuid ());
   getpwuid_r (getuid (), &entry, text, sizeof text, &found);
   const char *name = found != NULL ? found->pw_name : number;
-  *range = (struct ns_range){ read_range ("/etc/subuid", name, number), read_range ("/etc/subgid", name, number) };
+  range->uid = berth_machine_subordinates ("", "/etc/subuid", name, getuid (), NS_IDS_PER_SANDBOX, &most);
+  range->gid = berth_machine_subordinates ("", "/etc/subgid", name, getuid (), NS_IDS_PER_SANDBOX, &most);
   if (range->uid != 0 && range->gid != 0)
     return 0;
   return because (why, size, "%s gives %s no range of 65536 ids", range->uid == 0 ? "/etc/subuid" : "/etc/subgid", name);

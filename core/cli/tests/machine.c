@@ -124,6 +124,8 @@ make (struct made *made)
   put (made, "etc/subgid", "anna:100000:65536\n");
   put (made, "usr/bin/pasta", "");
   put (made, "usr/sbin/mkfs.ext4", "");
+  set_mode (made, "usr/bin/pasta", 0755);
+  set_mode (made, "usr/sbin/mkfs.ext4", 0755);
   put (made, "dev/net/tun", "");
   set_mode (made, "dev/net/tun", 0666);
   put (made, "dev/loop-control", "");
@@ -385,6 +387,8 @@ devices_that_are_missing (void)
   expect (&made, "network", CLI_OK, "pasta");
   drop (&made, "dev/net/tun");
   expect (&made, "network", CLI_WARNING, "no /dev/net/tun");
+  set_mode (&made, "usr/bin/pasta", 0644);
+  expect (&made, "network", CLI_WARNING, "no pasta");
   drop (&made, "usr/bin/pasta");
   expect (&made, "network", CLI_WARNING, "no pasta");
   drop (&made, "usr/sbin/mkfs.ext4");
