@@ -1,7 +1,6 @@
 /* berth backends */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <berth/backend.h>
 
@@ -11,10 +10,8 @@
 
 struct listing
 {
-  struct cli *cli;
+  struct cli_list list;
   const char *wanted; /* NULL: all */
-  struct berth_json *array;
-  struct cli_table table;
   struct berth_buffer remarks; /* what is wrong, below the table */
   unsigned int found;
 };
@@ -83,7 +80,7 @@ json_of (const struct listing *listing, const struct berth_backend_info *info)
   berth_json_set (object, "capabilities", cli_json_capabilities (info->capabilities));
   berth_json_set (object, "claims", json_claims (&info->claims));
   if (info->status == BERTH_BACKEND_READY)
-    berth_backend_settings (listing->cli->host, info->name, add_setting, settings, &error);
+    berth_backend_settings (listing->list.cli->host, info->name, add_setting, settings, &error);
   berth_json_set (object, "settings", settings);
   berth_json_set (object, "problems", json_texts (info->problems, info->problem_count));
   berth_json_set (object, "warnings", json_texts (info->warnings, info->warning_count));
@@ -121,7 +118,7 @@ append_texts (struct berth_buffer *out, const char *name, const char *kind, cons
 static void
 add_row (struct listing *listing, const struct berth_backend_info *info)
 {
-  struct cli_table *table = &listing->table;
+  struct cli_table *table = &listing->list.table;
   char abi[16];
 
   snprintf (abi, sizeof abi, "%u.%u", info->abi_major, info->abi_minor);
@@ -134,16 +131,6 @@ add_row (struct listing *listing, const struct berth_backend_info *info)
   cli_table_add (table, info->summary);
   append_texts (&listing->remarks, info->name, "problem", info->problems, info->problem_count);
   append_texts (&listing->remarks, info->name, "warning", info->warnings, info->warning_count);
-}
-
-static void
-add_titles (struct cli_table *table, const char *const *titles, size_t count)
-{
-  size_t i;
-
-  table->columns = count;
-  for (i = 0; i < count; i++)
-    cli_table_add (table, titles[i]);
 }
 
 static const char *
@@ -194,18 +181,18 @@ static void
 print_settings (struct listing *listing, const struct berth_backend_info *info)
 {
   static const char *const titles[] = { "SETTING", "VALUE", "ORIGIN" };
-  struct cli_table table = { 0 };
+  const struct cli *cli = listing->list.cli;
+  CLI_AUTO_LIST struct cli_list list = { 0 };
   struct berth_error error;
 
-  add_titles (&table, titles, 3);
-  if (berth_backend_settings (listing->cli->host, info->name, add_setting_row, &table, &error) < 0)
-    cli_report (listing->cli, &error);
-  else if (table.count > table.columns)
+  cli_list_begin (&list, cli, titles, sizeof titles / sizeof *titles);
+  if (berth_backend_settings (cli->host, info->name, add_setting_row, &list.table, &error) < 0)
+    cli_report (cli, &error);
+  else if (list.table.count > list.table.columns)
     {
       putchar ('\n');
-      cli_table_print (&table, stdout, NULL);
+      cli_list_print (&list, NULL);
     }
-  berth_buffer_free (&table.cells);
 }
 
 static void
@@ -299,8 +286,8 @@ visit (void *context, const struct berth_backend_info *info)
   if (listing->wanted != NULL && strcmp (listing->wanted, info->name) != 0)
     return 0;
   listing->found++;
-  if (listing->array != NULL)
-    berth_json_append (listing->array, json_of (listing, info));
+  if (listing->list.array != NULL)
+    berth_json_append (listing->list.array, json_of (listing, info));
   else if (listing->wanted != NULL)
     print_backend (listing, info);
   else
@@ -311,21 +298,21 @@ visit (void *context, const struct berth_backend_info *info)
 static int
 print_list (struct listing *listing)
 {
-  if (listing->cli->json)
-    return cli_print_json (listing->cli, listing->wanted != NULL ? berth_json_at (listing->array, 0) : listing->array);
-  if (listing->wanted == NULL
-      && cli_table_print (&listing->table, stdout, cli_has_colours (STDOUT_FILENO) ? colour : NULL) < 0)
-    return cli_fail (listing->cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list");
-  if (listing->remarks.size > 0)
+  const struct cli *cli = listing->list.cli;
+
+  if (cli->json && listing->wanted != NULL)
+    return cli_print_json (cli, berth_json_at (listing->list.array, 0));
+  int status = cli->json || listing->wanted == NULL ? cli_list_print (&listing->list, colour) : 0;
+  if (status == 0 && listing->remarks.size > 0)
     printf ("%s\n", berth_buffer_string (&listing->remarks));
-  return 0;
+  return status;
 }
 
 int
 cli_backends (struct cli *cli)
 {
   static const char *const titles[] = { "NAME", "DEFAULT", "STATUS", "TIER", "ABI", "VERSION", "SUMMARY" };
-  struct listing listing = { .cli = cli, .wanted = cli->line.word_count > 0 ? cli->line.words[0] : NULL };
+  struct listing listing = { .wanted = cli->line.word_count > 0 ? cli->line.words[0] : NULL };
   struct berth_error error;
   int status = cli_open_host (cli);
 
@@ -333,17 +320,14 @@ cli_backends (struct cli *cli)
     return status;
   if (cli_given (&cli->line, CLI_MATRIX) && !cli->json)
     return print_matrix (cli);
-  if (cli->json)
-    listing.array = berth_json_new_array ();
-  add_titles (&listing.table, titles, sizeof titles / sizeof *titles);
+  cli_list_begin (&listing.list, cli, titles, sizeof titles / sizeof *titles);
   if (berth_backend_list (cli->host, visit, &listing, &error) < 0)
     status = cli_report (cli, &error);
   else if (listing.wanted != NULL && listing.found == 0)
     status = cli_fail (cli, BERTH_E_NOT_FOUND, "there is no backend called \"%s\"", listing.wanted);
   else
     status = print_list (&listing);
-  berth_json_free (listing.array);
-  berth_buffer_free (&listing.table.cells);
+  cli_list_free (&listing.list);
   berth_buffer_free (&listing.remarks);
   return status;
 }

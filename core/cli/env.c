@@ -150,8 +150,6 @@ print_environment (const struct berth_environment_info *info)
 struct showing
 {
   struct cli *cli;
-  struct berth_json *array; /* with --json */
-  struct cli_table table;
   int status;
 };
 
@@ -174,24 +172,24 @@ show_one (void *context, const struct berth_environment_info *info)
 static int
 list_one (void *context, const struct berth_environment_info *info)
 {
-  struct showing *showing = context;
+  struct cli_list *list = context;
   char age[CLI_AGE_SIZE];
 
-  if (showing->array != NULL)
+  if (list->array != NULL)
     {
-      berth_json_append (showing->array, environment_json (info));
+      berth_json_append (list->array, environment_json (info));
       return 0;
     }
-  if (showing->cli->quiet)
+  if (list->cli->quiet)
     {
       printf ("%s\n", info->name);
       return 0;
     }
   cli_text_age (berth_clock_wall_ms () - info->created_wall_ms, age);
-  cli_table_add (&showing->table, info->name);
-  cli_table_add (&showing->table, info->create->backend);
-  cli_table_add (&showing->table, info->create->image);
-  cli_table_add (&showing->table, age);
+  cli_table_add (&list->table, info->name);
+  cli_table_add (&list->table, info->create->backend);
+  cli_table_add (&list->table, info->create->image);
+  cli_table_add (&list->table, age);
   return 0;
 }
 
@@ -210,23 +208,11 @@ static int
 list (struct cli *cli)
 {
   static const char *const titles[] = { "NAME", "BACKEND", "IMAGE", "AGE" };
-  struct showing showing = { .cli = cli, .table = { .columns = sizeof titles / sizeof *titles } };
+  CLI_AUTO_LIST struct cli_list listed = { 0 };
   struct berth_error error;
-  int status = 0;
 
-  if (cli->json)
-    showing.array = berth_json_new_array ();
-  for (size_t i = 0; i < showing.table.columns; i++)
-    cli_table_add (&showing.table, titles[i]);
-  if (berth_environment_list (cli->host, list_one, &showing, &error) != 0)
-    status = cli_report (cli, &error);
-  else if (cli->json)
-    status = cli_print_json (cli, showing.array);
-  else if (!cli->quiet && cli_table_print (&showing.table, stdout, NULL) < 0)
-    status = cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list");
-  berth_json_free (showing.array);
-  berth_buffer_free (&showing.table.cells);
-  return status;
+  cli_list_begin (&listed, cli, titles, sizeof titles / sizeof *titles);
+  return berth_environment_list (cli->host, list_one, &listed, &error) != 0 ? cli_report (cli, &error) : cli_list_print (&listed, NULL);
 }
 
 static int

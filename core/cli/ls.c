@@ -1,17 +1,9 @@
 /* berth ls */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "core/cli/output.h"
 #include "core/cli/text.h"
 #include "sdk/base/clock.h"
-
-struct listing
-{
-  const struct cli *cli;
-  struct berth_json *array; /* with --json */
-  struct cli_table table;
-};
 
 static void
 add_expiry (struct cli_table *table, const struct berth_expiry *expiry)
@@ -45,14 +37,14 @@ add_row (struct cli_table *table, const struct berth_sandbox_info *info)
 static int
 visit (void *context, const struct berth_sandbox_info *info)
 {
-  struct listing *listing = context;
+  struct cli_list *list = context;
 
-  if (listing->array != NULL)
-    berth_json_append (listing->array, cli_json_sandbox (info));
-  else if (listing->cli->quiet)
+  if (list->array != NULL)
+    berth_json_append (list->array, cli_json_sandbox (info));
+  else if (list->cli->quiet)
     printf ("%s\n", info->id);
   else
-    add_row (&listing->table, info);
+    add_row (&list->table, info);
   return 0;
 }
 
@@ -62,22 +54,12 @@ colour (size_t column, const char *text)
   return column == 3 ? cli_colour (text) : NULL;
 }
 
-static void
-add_titles (struct cli_table *table)
-{
-  static const char *const titles[] = { "ID", "NAME", "BACKEND", "STATE", "TIER", "AGE", "EXPIRES", "IMAGE", "LABELS" };
-  size_t i;
-
-  table->columns = sizeof titles / sizeof *titles;
-  for (i = 0; i < table->columns; i++)
-    cli_table_add (table, titles[i]);
-}
-
 int
 cli_ls (struct cli *cli)
 {
+  static const char *const titles[] = { "ID", "NAME", "BACKEND", "STATE", "TIER", "AGE", "EXPIRES", "IMAGE", "LABELS" };
   struct berth_list_options options = BERTH_LIST_OPTIONS_INIT;
-  struct listing listing = { .cli = cli };
+  CLI_AUTO_LIST struct cli_list list = { 0 };
   struct berth_error error;
   int status = cli_open_host (cli);
 
@@ -87,17 +69,6 @@ cli_ls (struct cli *cli)
   options.backend = cli_text (&cli->line, CLI_BACKEND);
   options.labels = cli->line.labels.items;
   options.label_count = cli->line.labels.count;
-  if (cli->json)
-    listing.array = berth_json_new_array ();
-  else
-    add_titles (&listing.table);
-  if (berth_sandbox_list (cli->host, &options, visit, &listing, &error) < 0)
-    status = cli_report (cli, &error);
-  else if (cli->json)
-    status = cli_print_json (cli, listing.array);
-  else if (!cli->quiet && cli_table_print (&listing.table, stdout, cli_has_colours (STDOUT_FILENO) ? colour : NULL) < 0)
-    status = cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list");
-  berth_json_free (listing.array);
-  berth_buffer_free (&listing.table.cells);
-  return status;
+  cli_list_begin (&list, cli, titles, sizeof titles / sizeof *titles);
+  return berth_sandbox_list (cli->host, &options, visit, &list, &error) < 0 ? cli_report (cli, &error) : cli_list_print (&list, colour);
 }

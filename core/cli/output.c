@@ -20,6 +20,33 @@ cli_print_json (const struct cli *cli, const struct berth_json *document)
   return berth_fd_write_all (STDOUT_FILENO, text.data, text.size) < 0 ? cli_fail_output (cli) : 0;
 }
 
+void
+cli_list_begin (struct cli_list *list, const struct cli *cli, const char *const *titles, size_t columns)
+{
+  *list = (struct cli_list){ .cli = cli, .array = cli->json ? berth_json_new_array () : NULL, .table = { .columns = columns } };
+  for (size_t i = 0; i < columns; i++)
+    cli_table_add (&list->table, titles[i]);
+}
+
+int
+cli_list_print (struct cli_list *list, const char *(*colour) (size_t column, const char *text))
+{
+  if (list->cli->json)
+    return cli_print_json (list->cli, list->array);
+  if (list->cli->quiet)
+    return fflush (stdout) != 0 ? cli_fail_output (list->cli) : 0;
+  return cli_table_print (&list->table, stdout, cli_has_colours (STDOUT_FILENO) ? colour : NULL) < 0
+             ? cli_fail (list->cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list")
+             : 0;
+}
+
+void
+cli_list_free (struct cli_list *list)
+{
+  berth_json_free (list->array);
+  berth_buffer_free (&list->table.cells);
+}
+
 struct berth_json *
 cli_json_pairs (const struct berth_pair *pairs, uint64_t count, bool flagged)
 {

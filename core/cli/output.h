@@ -3,10 +3,25 @@
 #define BERTH_CLI_OUTPUT_H
 
 #include "core/cli/cli.h"
+#include "core/cli/text.h"
 #include "sdk/base/json.h"
 
 /* Prints a document and a line end.  0, or the exit status. */
 int cli_print_json (const struct cli *cli, const struct berth_json *document);
+
+/* What a command lists: a table, or an array with --json.  With --quiet the command itself prints a word for
+ * each instead of a row. */
+struct cli_list
+{
+  const struct cli *cli;
+  struct berth_json *array; /* NULL without --json */
+  struct cli_table table;
+};
+#define CLI_AUTO_LIST BERTH_CLEANUP (cli_list_free)
+void cli_list_begin (struct cli_list *list, const struct cli *cli, const char *const *titles, size_t columns);
+/* COLOUR as of cli_table_print, used where there are colours.  0, or the exit status. */
+int cli_list_print (struct cli_list *list, const char *(*colour) (size_t column, const char *text));
+void cli_list_free (struct cli_list *list);
 
 /* All that is known of a sandbox; see berth(1). */
 struct berth_json *cli_json_sandbox (const struct berth_sandbox_info *info);

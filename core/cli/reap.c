@@ -1,6 +1,5 @@
 /* berth reap */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "core/cli/output.h"
 #include "core/cli/sandbox.h"
@@ -8,9 +7,7 @@
 
 struct reaping
 {
-  const struct cli *cli;
-  struct berth_json *array; /* with --json */
-  struct cli_table table;
+  struct cli_list list;
   int status;
 };
 
@@ -71,52 +68,30 @@ static int
 visit (void *context, const struct berth_reaped *what)
 {
   struct reaping *reaping = context;
+  const struct cli *cli = reaping->list.cli;
 
   if (what->reason == BERTH_REAP_UNREACHABLE)
     reaping->status = cli_worse_status (reaping->status, CLI_NOT_ALL);
   if (what->outcome != 0)
     reaping->status = cli_worse_status (reaping->status, cli_outcome_status (what->outcome));
-  if (reaping->array != NULL)
-    add_json (reaping->array, what);
-  else if (reaping->cli->quiet && what->id == NULL)
-    cli_fail (reaping->cli, BERTH_E_UNREACHABLE, "backend %s could not be asked: %s", what->backend,
+  if (reaping->list.array != NULL)
+    add_json (reaping->list.array, what);
+  else if (cli->quiet && what->id == NULL)
+    cli_fail (cli, BERTH_E_UNREACHABLE, "backend %s could not be asked: %s", what->backend,
               what->detail != NULL ? what->detail : "it does not say why");
-  else if (reaping->cli->quiet)
+  else if (cli->quiet)
     printf ("%s\n", what->id);
   else
-    add_row (&reaping->table, what);
+    add_row (&reaping->list.table, what);
   return 0;
-}
-
-static void
-begin (struct reaping *reaping)
-{
-  static const char *const titles[] = { "ID", "NAME", "BACKEND", "REASON", "ACTION", "OUTCOME", "DETAIL" };
-
-  reaping->table.columns = sizeof titles / sizeof *titles;
-  for (size_t i = 0; i < reaping->table.columns; i++)
-    cli_table_add (&reaping->table, titles[i]);
-  if (reaping->cli->json)
-    reaping->array = berth_json_new_array ();
-}
-
-static int
-print (struct reaping *reaping)
-{
-  if (reaping->array != NULL)
-    return cli_print_json (reaping->cli, reaping->array);
-  if (reaping->cli->quiet)
-    return 0;
-  return cli_table_print (&reaping->table, stdout, NULL) < 0
-             ? cli_fail (reaping->cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list")
-             : 0;
 }
 
 int
 cli_reap (struct cli *cli)
 {
+  static const char *const titles[] = { "ID", "NAME", "BACKEND", "REASON", "ACTION", "OUTCOME", "DETAIL" };
   struct berth_reap_options options = BERTH_REAP_OPTIONS_INIT;
-  struct reaping reaping = { .cli = cli };
+  struct reaping reaping = { .status = 0 };
   struct berth_error error;
   int status = cli_open_host (cli);
 
@@ -127,13 +102,12 @@ cli_reap (struct cli *cli)
   options.backend = cli_text (&cli->line, CLI_BACKEND);
   options.labels = cli->line.labels.items;
   options.label_count = cli->line.labels.count;
-  begin (&reaping);
+  cli_list_begin (&reaping.list, cli, titles, sizeof titles / sizeof *titles);
   /* what was done before a failure is told all the same */
   bool failed = berth_reap (cli->host, &options, visit, &reaping, &error) < 0;
-  status = print (&reaping);
+  status = cli_list_print (&reaping.list, NULL);
   if (failed)
     status = cli_report (cli, &error);
-  berth_json_free (reaping.array);
-  berth_buffer_free (&reaping.table.cells);
+  cli_list_free (&reaping.list);
   return status != 0 ? status : reaping.status;
 }

@@ -1,7 +1,6 @@
 /* berth snapshot, snapshots, rollback and fork */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/cli/output.h"
 #include "core/cli/progress.h"
@@ -91,38 +90,31 @@ cli_snapshot (struct cli *cli)
 
 /* ---- snapshots ---- */
 
-struct listing
-{
-  const struct cli *cli;
-  struct berth_json *array; /* with --json */
-  struct cli_table table;
-};
-
 static int
 visit (void *context, const struct berth_snapshot_info *info)
 {
-  struct listing *listing = context;
+  struct cli_list *list = context;
   char age[CLI_AGE_SIZE], size[BERTH_STRING_NUMBER_SIZE];
 
-  if (listing->array != NULL)
+  if (list->array != NULL)
     {
-      berth_json_append (listing->array, snapshot_json (info));
+      berth_json_append (list->array, snapshot_json (info));
       return 0;
     }
-  if (listing->cli->quiet)
+  if (list->cli->quiet)
     {
       printf ("%s\n", info->id);
       return 0;
     }
   cli_text_age (berth_clock_wall_ms () - info->created_wall_ms, age);
   berth_string_from_size (info->bytes, size);
-  cli_table_add (&listing->table, info->id);
-  cli_table_add (&listing->table, info->name);
-  cli_table_add (&listing->table, info->sandbox);
-  cli_table_add (&listing->table, info->backend);
-  cli_table_add (&listing->table, age);
-  cli_table_add (&listing->table, size);
-  cli_table_add (&listing->table, info->consistent != 0 ? "yes" : "no");
+  cli_table_add (&list->table, info->id);
+  cli_table_add (&list->table, info->name);
+  cli_table_add (&list->table, info->sandbox);
+  cli_table_add (&list->table, info->backend);
+  cli_table_add (&list->table, age);
+  cli_table_add (&list->table, size);
+  cli_table_add (&list->table, info->consistent != 0 ? "yes" : "no");
   return 0;
 }
 
@@ -131,25 +123,13 @@ list (struct cli *cli)
 {
   static const char *const titles[] = { "ID", "NAME", "SANDBOX", "BACKEND", "AGE", "SIZE", "CONSISTENT" };
   struct berth_snapshot_list_options options = BERTH_SNAPSHOT_LIST_OPTIONS_INIT;
-  struct listing listing = { .cli = cli, .table = { .columns = sizeof titles / sizeof *titles } };
+  CLI_AUTO_LIST struct cli_list listed = { 0 };
   struct berth_error error;
-  int status = 0;
 
   options.all_owners = cli_given (&cli->line, CLI_ALL_OWNERS);
-  if (cli->json)
-    listing.array = berth_json_new_array ();
-  else
-    for (size_t i = 0; i < listing.table.columns; i++)
-      cli_table_add (&listing.table, titles[i]);
-  if (berth_snapshot_list (cli->host, &options, visit, &listing, &error) < 0)
-    status = cli_report (cli, &error);
-  else if (cli->json)
-    status = cli_print_json (cli, listing.array);
-  else if (!cli->quiet && cli_table_print (&listing.table, stdout, NULL) < 0)
-    status = cli_fail (cli, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the list");
-  berth_json_free (listing.array);
-  berth_buffer_free (&listing.table.cells);
-  return status;
+  cli_list_begin (&listed, cli, titles, sizeof titles / sizeof *titles);
+  return berth_snapshot_list (cli->host, &options, visit, &listed, &error) < 0 ? cli_report (cli, &error)
+                                                                               : cli_list_print (&listed, NULL);
 }
 
 int
