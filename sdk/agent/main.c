@@ -272,9 +272,10 @@ read_inherited (struct agent *agent, struct options *options)
   syscall (SYS_close_range, (options->ready_fd >= 0 ? READY : LISTENER) + 1u, UINT32_MAX, 0u);
 }
 
-/* Who started it need not ask.  Closed before anything is forked. */
+/* Who started it need not ask.  Its end is closed before anything is forked, and the number stays taken: the
+ * first connection would have it, below the timer (open_own). */
 static void
-say_hello (const struct options *options)
+say_hello (const struct agent *agent, const struct options *options)
 {
   BERTH_AUTO_BUFFER struct berth_buffer hello = { 0 };
 
@@ -283,7 +284,8 @@ say_hello (const struct options *options)
   wire_add_hello (&hello, NULL, 0);
   if (hello.error != 0 || berth_fd_write_all (READY, hello.data, hello.size) < 0)
     give_up ("--ready-fd", strerror (errno));
-  close (READY);
+  if (dup3 (agent->proc, READY, O_CLOEXEC) < 0)
+    give_up ("--ready-fd", strerror (errno));
 }
 
 /* The timer last: above it are connections only (serve_accepted of accept.c). */
@@ -339,7 +341,7 @@ main (int argc, char **argv)
   if (agent.landlock && harden_writes (agent.workspace) < 0)
     give_up ("--landlock", strerror (errno));
   berth_buffer_free (&options.filter);
-  say_hello (&options);
+  say_hello (&agent, &options);
   agent_serve (&agent);
   berth_buffer_free (&agent.environment);
   return EXIT_SUCCESS;
