@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/manager/sweep.h"
@@ -14,6 +15,34 @@
 #define PROCESSES 16
 #define NAMES 12
 #define WRONG 3 /* exit status of a child that was told of what cannot be */
+
+#define PATIENCE_MS 60000
+
+/* What all of them together have done, in memory that they share. */
+struct done
+{
+  unsigned int created, ran, renewed, destroyed;
+};
+
+static bool
+is_all_done (const struct done *done)
+{
+  const volatile struct done *now = done;
+
+  return now->created > 0 && now->ran > 0 && now->renewed > 0 && now->destroyed > 0;
+}
+
+struct crowd
+{
+  struct place *place;
+  struct done *done;
+};
+
+static void
+count (unsigned int *successes)
+{
+  __atomic_add_fetch (successes, 1, __ATOMIC_RELAXED);
+}
 
 static int64_t
 duration_ms (void)
@@ -34,7 +63,7 @@ is_expected (const struct berth_error *error, const uint32_t *codes)
 #define EXPECTED(error, ...) is_expected (error, (const uint32_t[]) { __VA_ARGS__, 0 })
 
 static bool
-create_it (struct berth_host *host, const char *name)
+create_it (struct berth_host *host, const char *name, struct done *done)
 {
   struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
   struct berth_sandbox *sandbox = NULL;
@@ -46,17 +75,20 @@ create_it (struct berth_host *host, const char *name)
   options.request_id = random () % 3 == 0 ? name : NULL;
   /* the end of a short one may come while it is made: the backend's own counts from its beginning */
   if (berth_sandbox_create (host, &options, &sandbox, &error) != 0)
-    return EXPECTED (&error, BERTH_E_CONFLICT, BERTH_E_QUOTA_EXCEEDED, is_short ? BERTH_E_SANDBOX_NOT_FOUND : 0);
+    return EXPECTED (&error, BERTH_E_CONFLICT, is_short ? BERTH_E_SANDBOX_NOT_FOUND : 0);
   berth_sandbox_close (sandbox);
+  count (&done->created);
   return true;
 }
 
 static bool
-run_it (struct berth_sandbox *sandbox)
+run_it (struct berth_sandbox *sandbox, struct done *done)
 {
   struct berth_error error = { 0 };
   int status = place_run (sandbox, "exit 5", &error);
 
+  if (status == 5)
+    count (&done->ran);
   /* destroyed under it, a command is lost, or ends by the signal that ended its sandbox */
   return status == 5 || status == 137
          || (status == -1
@@ -64,22 +96,26 @@ run_it (struct berth_sandbox *sandbox)
 }
 
 static bool
-renew_it (struct berth_sandbox *sandbox)
+renew_it (struct berth_sandbox *sandbox, struct done *done)
 {
   struct berth_error error = { 0 };
 
-  return berth_sandbox_renew (sandbox, 1000 + random () % 1000, NULL, &error) == 0
-         || EXPECTED (&error, BERTH_E_SANDBOX_NOT_FOUND, BERTH_E_WRONG_STATE, BERTH_E_UNREACHABLE);
+  if (berth_sandbox_renew (sandbox, 1000 + random () % 1000, NULL, &error) != 0)
+    return EXPECTED (&error, BERTH_E_SANDBOX_NOT_FOUND, BERTH_E_WRONG_STATE, BERTH_E_UNREACHABLE);
+  count (&done->renewed);
+  return true;
 }
 
 static bool
-destroy_it (struct berth_sandbox *sandbox)
+destroy_it (struct berth_sandbox *sandbox, struct done *done)
 {
   struct berth_destruction outcome = { 0 };
   struct berth_error error = { 0 };
 
   if (berth_sandbox_destroy (sandbox, &outcome, &error) != 0)
     return EXPECTED (&error, BERTH_E_SANDBOX_NOT_FOUND);
+  if (outcome.outcome == BERTH_OUTCOME_CONFIRMED)
+    count (&done->destroyed);
   if (outcome.outcome == BERTH_OUTCOME_CONFIRMED || outcome.outcome == BERTH_OUTCOME_NOTHING_NAMED)
     return true;
   fprintf (stderr, "     outcome %u: %s\n", outcome.outcome, outcome.detail);
@@ -87,14 +123,14 @@ destroy_it (struct berth_sandbox *sandbox)
 }
 
 static bool
-use_it (struct berth_host *host, const char *name, int what)
+use_it (struct berth_host *host, const char *name, int what, struct done *done)
 {
   struct berth_sandbox *sandbox = NULL;
   struct berth_error error = { 0 };
 
   if (berth_sandbox_open (host, name, &sandbox, &error) != 0)
     return EXPECTED (&error, BERTH_E_SANDBOX_NOT_FOUND);
-  bool good = what == 0 ? destroy_it (sandbox) : what == 1 ? renew_it (sandbox) : run_it (sandbox);
+  bool good = what == 0 ? destroy_it (sandbox, done) : what == 1 ? renew_it (sandbox, done) : run_it (sandbox, done);
   berth_sandbox_close (sandbox);
   return good;
 }
@@ -127,68 +163,76 @@ reap (struct berth_host *host)
 
 /* A host of its own each time, as a command has. */
 static bool
-one_round (const struct place *place)
+one_round (const struct crowd *crowd)
 {
-  struct berth_host *host = place_own_host (place);
+  struct berth_host *host = place_own_host (crowd->place);
   char name[16];
   int what = (int) (random () % 10);
 
   snprintf (name, sizeof name, "box-%ld", random () % NAMES);
-  bool good = what < 4 ? create_it (host, name) : what == 4 ? reap (host) : use_it (host, name, what - 5);
+  bool good = what < 4    ? create_it (host, name, crowd->done)
+              : what == 4 ? reap (host)
+                          : use_it (host, name, what - 5, crowd->done);
   berth_host_close (host);
   return good;
 }
 
+/* For as long as it should, and on a slow machine until something of each kind has succeeded. */
 static void
-keep_busy (const struct place *place, int number)
+keep_busy (const struct crowd *crowd, int number)
 {
-  int64_t end_ms = berth_clock_monotonic_ms () + duration_ms ();
+  int64_t now_ms = berth_clock_monotonic_ms ();
+  int64_t end_ms = now_ms + duration_ms (), last_ms = now_ms + duration_ms () + PATIENCE_MS;
 
   srandom ((unsigned int) (number + getpid ()));
-  while (berth_clock_monotonic_ms () < end_ms)
-    if (!one_round (place))
+  while ((now_ms = berth_clock_monotonic_ms ()) < end_ms || (!is_all_done (crowd->done) && now_ms < last_ms))
+    if (!one_round (crowd))
       _exit (WRONG);
 }
 
 static int
 destroy_listed (void *context, const struct berth_sandbox_info *info)
 {
-  struct berth_host *host = context;
+  struct crowd *crowd = context;
   struct berth_sandbox *sandbox = NULL;
 
-  if (berth_sandbox_open (host, info->id, &sandbox, NULL) == 0)
+  if (berth_sandbox_open (crowd->place->host, info->id, &sandbox, NULL) == 0)
     {
-      CU_ASSERT_TRUE (destroy_it (sandbox));
+      CU_ASSERT_TRUE (destroy_it (sandbox, crowd->done));
       berth_sandbox_close (sandbox);
     }
   return 0;
 }
 
 static void
-crowd (const char *backend)
+use_crowd (const char *backend)
 {
   PLACE place;
   pid_t pids[PROCESSES];
+  struct crowd crowd = { &place, mmap (NULL, sizeof *crowd.done, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) };
 
+  CU_ASSERT_PTR_NOT_EQUAL_FATAL (crowd.done, MAP_FAILED);
   place_make (&place, backend);
   for (int i = 0; i < PROCESSES; i++)
-    pids[i] = berth_test_start (keep_busy, &place, i);
+    pids[i] = berth_test_start (keep_busy, &crowd, i);
   for (int i = 0; i < PROCESSES; i++)
     CU_ASSERT_EQUAL (berth_test_end (pids[i]), 0);
+  CU_ASSERT_TRUE (is_all_done (crowd.done));
   place_open (&place);
   CU_ASSERT_TRUE (place_records (&place) <= NAMES);
   /* one that has come to its end by itself is on record until somebody looks */
   CU_ASSERT_TRUE (place_sightings (&place) <= place_records (&place));
-  berth_sandbox_list (place.host, NULL, destroy_listed, place.host, NULL);
+  berth_sandbox_list (place.host, NULL, destroy_listed, &crowd, NULL);
   CU_ASSERT_TRUE (reap (place.host));
   CU_ASSERT_EQUAL (place_records (&place), 0);
   CU_ASSERT_EQUAL (place_sightings (&place), 0);
+  munmap (crowd.done, sizeof *crowd.done);
 }
 
 static void
 test_fake (void)
 {
-  crowd ("fake");
+  use_crowd ("fake");
 }
 
 static void
@@ -197,7 +241,7 @@ test_ns (void)
   if (geteuid () != 0 && getenv ("BERTH_TEST_CGROUPS") == NULL)
     berth_test_skip ("needs root, or cgroups that are this user's");
   else
-    crowd ("ns");
+    use_crowd ("ns");
 }
 
 int
