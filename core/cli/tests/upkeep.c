@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/cli/tests/process.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
@@ -222,20 +224,45 @@ test_config (void)
 
 #define SECRET "s3cr/et \"va+l\\ue\""
 
-/* In a file below DIRECTORY, in any spelling. */
+/* In a file below DIRECTORY, in any spelling.  What cannot be searched is a failure. */
 static bool
 is_kept (const char *directory)
 {
-  static const char *const spellings[] = { "s3cr/et", "s3cr\\\\/et", "czNjci9l", "s3cr%2Fet" };
+  static const char *const spellings[] = { "s3cr/et", "s3cr\\/et", "czNjci9l", "s3cr%2Fet" };
   bool found = false;
 
   for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
     {
-      BERTH_AUTO_FREE char *line = berth_string_format ("grep -rqF -e '%s' '%s'", spellings[i], directory);
-      found = found || system (line) == 0;
+      BERTH_AUTO_FREE char *line = berth_string_format ("grep -rqF -D skip -e '%s' '%s'", spellings[i], directory);
+      int status = system (line);
+      CU_ASSERT_TRUE (WIFEXITED (status) && (WEXITSTATUS (status) == 0 || WEXITSTATUS (status) == 1));
+      found = found || status == 0;
     }
   return found;
 }
+
+/* The search itself: each spelling is found where it is, and nothing where none is. */
+static void
+test_search (void)
+{
+  static const char *const texts[] = { SECRET, "\"s3cr\\/et\"", "czNjci9ldCAidmErbFx1ZSI=", "/s3cr%2Fet%20" };
+
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    {
+      CU_ASSERT_EQUAL (process_write_file ("kept", texts[i]), 0);
+      CU_ASSERT_TRUE (is_kept (process_path ("kept")));
+    }
+  CU_ASSERT_EQUAL (process_write_file ("kept", "s3cret"), 0);
+  CU_ASSERT_FALSE (is_kept (process_path ("kept")));
+  unlink (process_path ("kept"));
+}
+
+/* Ends with 3 where TOKEN is the secret inside, whole and nothing else. */
+#ifdef EXECUTES
+#define LOOK_INSIDE "test \"$TOKEN\" = '" SECRET "' && exit 3"
+#else
+#define LOOK_INSIDE "exit 3"
+#endif
 
 static void
 test_secret_sources (void)
@@ -244,14 +271,18 @@ test_secret_sources (void)
   const struct process_setup given = { .environment = environment }, input = { .input = SECRET "\n" };
   AUTO_RESULT struct process_result result = { 0 };
 
-  berth_with (&result, &given, "run", "--secret", "TOKEN", "sh", "-c", "exit 3");
+  berth_with (&result, &given, "run", "--secret", "TOKEN", "sh", "-c", LOOK_INSIDE);
   EXPECT_STATUS (result, 3);
-  berth_with (&result, &input, "run", "--secret", "TOKEN=stdin", "sh", "-c", "exit 4");
-  EXPECT_STATUS (result, 4);
+  berth_with (&result, &input, "run", "--secret", "TOKEN=stdin", "sh", "-c", LOOK_INSIDE);
+  EXPECT_STATUS (result, 3);
   CU_ASSERT_EQUAL (process_write_file ("token", SECRET "\n"), 0);
   BERTH_AUTO_FREE char *file = berth_string_format ("TOKEN=file:%s", process_path ("token"));
-  berth (&result, "run", "--secret", file, "sh", "-c", "exit 5");
-  EXPECT_STATUS (result, 5);
+  berth (&result, "run", "--secret", file, "sh", "-c", LOOK_INSIDE);
+  EXPECT_STATUS (result, 3);
+  BERTH_AUTO_FD int fd = open (process_path ("token"), O_RDONLY); /* for berth too */
+  BERTH_AUTO_FREE char *descriptor = berth_string_format ("TOKEN=fd:%d", fd);
+  berth (&result, "run", "--secret", descriptor, "sh", "-c", LOOK_INSIDE);
+  EXPECT_STATUS (result, 3);
   unlink (process_path ("token"));
   berth (&result, "run", "--secret", file, "true");
   EXPECT_STATUS (result, 125);
@@ -293,8 +324,9 @@ test_secret_kept (void)
   /* what plays the sandbox keeps it, where a sandbox would */
   CU_ASSERT_TRUE (is_kept (process_path ("state")));
   CU_ASSERT_FALSE (is_kept (process_path ("state/berth.db")));
-  CU_ASSERT_FALSE (is_kept (process_path ("state/berth.db-wal")));
+  CU_ASSERT_FALSE (access (process_path ("state/berth.db-wal"), F_OK) == 0 && is_kept (process_path ("state/berth.db-wal")));
 #endif
+  CU_ASSERT_FALSE (is_kept (process_path ("state/audit.jsonl")));
   berth (&result, "inspect", "web", "--json");
   expect_silent (&result);
   berth (&result, "ls", "--json");
@@ -336,6 +368,7 @@ main (void)
 #endif
     { "renew", test_renew },
     { "config", test_config },
+    { "I04 the search for a secret finds it in each spelling", test_search },
     { "I04 where a secret comes from", test_secret_sources },
     { "I04 a secret is kept nowhere", test_secret_kept },
     { "I04 a secret is in no message", test_secret_messages },
