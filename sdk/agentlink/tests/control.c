@@ -358,6 +358,52 @@ test_cut_streams (void)
   CU_ASSERT_EQUAL (exits, 0);
 }
 
+static volatile sig_atomic_t pipes;
+
+static void
+count_pipe (int number)
+{
+  (void) number;
+  pipes++;
+}
+
+static int
+connect_closed (struct berth_call *call, void *context)
+{
+  int pair[2];
+
+  (void) call;
+  (void) context;
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+    return -1;
+  close (pair[1]);
+  return pair[0];
+}
+
+/* What is sent to somebody who has gone is told by the result; the signal would end most programs. */
+static void
+test_closed (void)
+{
+  const struct agentlink_transport transport = { .connect = connect_closed };
+  const struct sigaction counting = { .sa_handler = count_pipe };
+  struct agent_under_test agent = { .pid = -1, .workspace = "/workspace" };
+  struct run_result result;
+
+  CU_ASSERT_EQUAL (sigaction (SIGPIPE, &counting, NULL), 0);
+  recorded_start (&agent.recorded);
+  agentlink_init (&agent.handle.link, &transport, NULL, 0);
+  run_script (&agent, NULL, "true", &result);
+  CU_ASSERT_EQUAL (result.status, -1);
+  CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_UNREACHABLE);
+  run_result_free (&result);
+  CU_ASSERT_EQUAL (write_file (&agent, "/workspace/x", "x", 1, NULL), -1);
+  CU_ASSERT_EQUAL (agent.recorded.code, BERTH_E_UNREACHABLE);
+  CU_ASSERT_EQUAL (pipes, 0);
+  /* The control: here a plain write to such a socket gives the signal. */
+  BERTH_AUTO_FD int fd = connect_closed (NULL, NULL);
+  CU_ASSERT_TRUE (write (fd, "x", 1) < 0 && pipes == 1);
+}
+
 static void
 test_silent_agent (void)
 {
@@ -594,6 +640,7 @@ static const struct berth_test tests[] = {
 #ifndef __SANITIZE_THREAD__ /* so slow an agent has let the first go when the last come */
   { "an agent that does as much as it can says so", test_full_agent },
 #endif
+  { "D-119 a closed connection gives no signal", test_closed },
   { "D-036 E16 a silent agent is unreachable", test_silent_agent },
   { "D-067 a long removal is not taken for silence", test_long_removal },
   { "a slow source keeps no agent waiting", test_slow_source },
