@@ -700,7 +700,6 @@ test_rollback_killed (void)
       CU_ASSERT_EQUAL (place_sightings (&place), 1);
       CU_ASSERT_EQUAL (place_records (&place), 1);
       CU_ASSERT_EQUAL_FATAL (berth_sandbox_open (place.host, id, &other, NULL), 0);
-      CU_ASSERT_TRUE (has (other, "note", "first") || has (other, "note", "second"));
       /* once the swap is on record it is never undone */
       CU_ASSERT_TRUE (has (other, "note", strstr (points[i], "destroy") != NULL ? "first" : "second"));
       CU_ASSERT_EQUAL (berth_sandbox_pause (other, NULL, NULL), 0);
