@@ -117,6 +117,31 @@ test_destroy (void)
 }
 
 #ifdef EXECUTES
+/* What was just written, and not synced, is whole after it was held, or ended, by nobody's word. */
+static void
+check_content (const char *action, const char *state)
+{
+  AUTO_RESULT struct process_result before = { 0 }, after = { 0 };
+
+  if (!make (action, "--idle-resume"))
+    return;
+  berth (&before, "exec", "box", "sh", "-c", "head -c 16000000 /dev/urandom > data; sha256sum data");
+  EXPECT_STATUS (before, 0);
+  CU_ASSERT_TRUE (becomes ("box", state));
+  berth (&after, "exec", "box", "sha256sum", "data");
+  EXPECT_STATUS (after, 0);
+  CU_ASSERT_STRING_EQUAL (berth_buffer_string (&before.out), berth_buffer_string (&after.out));
+  berth (&after, "rm", "box");
+  EXPECT_STATUS (after, 0);
+}
+
+static void
+test_content (void)
+{
+  check_content ("stop", "stopped");
+  check_content ("pause", "paused");
+}
+
 static bool
 is_in_use (const char *name)
 {
@@ -240,6 +265,7 @@ main (void)
     { "what is idle is stopped, and started where it was made so", test_stop },
     { "what is idle is destroyed", test_destroy },
 #ifdef EXECUTES
+    { "D-089 what was just written is whole after idleness", test_content },
     { "a command that runs is a use, and ends with its client", test_running },
 #endif
     { "reap tells idle ones, and does what they were made for", test_reap },

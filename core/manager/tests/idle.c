@@ -89,18 +89,6 @@ become_idle (const struct place *place, const struct berth_sandbox *sandbox)
   unused_for (place, sandbox, IDLE_MS);
 }
 
-static size_t
-count_marks (const struct place *place)
-{
-  BERTH_AUTO_FREE char *path = mark_path (place, "");
-  BERTH_AUTO_DIR DIR *directory = opendir (path);
-  size_t count = 0;
-
-  for (const struct dirent *entry; directory != NULL && (entry = readdir (directory)) != NULL;)
-    count += entry->d_name[0] != '.';
-  return count;
-}
-
 /* ---- what is done ---- */
 
 static void
@@ -134,7 +122,7 @@ test_actions (void)
         CU_ASSERT_EQUAL (state (&place, sandbox), rows[i].becomes);
       CU_ASSERT_EQUAL (place_sightings (&place), rows[i].becomes != 0 ? 1 : 0);
       berth_sandbox_cleanup (&sandbox);
-      CU_ASSERT_EQUAL (count_marks (&place), 0);
+      CU_ASSERT_EQUAL (place_marks (&place), 0);
     }
 }
 
@@ -495,7 +483,7 @@ test_race (void)
       berth_sandbox_cleanup (&race.sandbox);
     }
   CU_ASSERT_EQUAL (place_records (&place), 0);
-  CU_ASSERT_EQUAL (count_marks (&place), 0);
+  CU_ASSERT_EQUAL (place_marks (&place), 0);
 }
 
 /* A use that comes while it is decided waits for that. */
@@ -581,7 +569,7 @@ test_mark_lost (void)
   CU_ASSERT_EQUAL_FATAL (place_records (&place), 1);
   CU_ASSERT_EQUAL (unlink (path), 0);
   CU_ASSERT_EQUAL (place_run (sandbox, "exit 5", NULL), 5);
-  CU_ASSERT_EQUAL (count_marks (&place), 1);
+  CU_ASSERT_EQUAL (place_marks (&place), 1);
   /* but not of one that is gone */
   struct berth_sandbox *other = NULL;
   struct berth_error error = { 0 };
@@ -589,7 +577,7 @@ test_mark_lost (void)
   berth_sandbox_cleanup (&sandbox);
   CU_ASSERT_EQUAL (place_run (other, "exit 5", &error), -1);
   CU_ASSERT_EQUAL (error.code, BERTH_E_SANDBOX_NOT_FOUND);
-  CU_ASSERT_EQUAL (count_marks (&place), 0);
+  CU_ASSERT_EQUAL (place_marks (&place), 0);
   berth_sandbox_close (other);
 }
 
@@ -652,7 +640,7 @@ test_not_declared (void)
   CU_ASSERT_TRUE (error_is (&error, BERTH_E_CAPABILITY_NOT_SUPPORTED, "RESTART"));
   CU_ASSERT_EQUAL (place_records (&place), 0);
   CU_ASSERT_EQUAL (place_sightings (&place), 0);
-  CU_ASSERT_EQUAL (count_marks (&place), 0);
+  CU_ASSERT_EQUAL (place_marks (&place), 0);
 }
 
 /* An environment keeps it, what is said at create goes before, and what is made after the model of one

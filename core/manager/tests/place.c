@@ -179,6 +179,18 @@ place_sightings (const struct place *place)
   return sightings.count;
 }
 
+size_t
+place_marks (const struct place *place)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/used", place->state);
+  BERTH_AUTO_DIR DIR *directory = opendir (path);
+  size_t count = 0;
+
+  for (const struct dirent *entry; directory != NULL && (entry = readdir (directory)) != NULL;)
+    count += entry->d_name[0] != '.';
+  return count;
+}
+
 int
 place_run (struct berth_sandbox *sandbox, const char *line, struct berth_error *error)
 {

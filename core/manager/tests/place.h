@@ -36,6 +36,8 @@ void place_become_another (struct place *place);
 
 /* For a child process, which uses nothing of its parent's host: ends it when there is none. */
 struct berth_host *place_own_host (const struct place *place);
+/* How many sandboxes have a mark of their last use. */
+size_t place_marks (const struct place *place);
 /* Once a host has looked nothing is left: no record, no sandbox.  Leaves no host open. */
 void place_sweep (const struct place *place);
 void place_check_swept (struct place *place);
