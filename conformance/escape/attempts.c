@@ -25,11 +25,29 @@ is_denied (const char *result, bool named)
 /* As the sandbox's user, who is root of a user namespace of its own. */
 #define ESCAPE_APART "root of its own"
 
-struct tally
+/* Kernels may be built without these, and the root of a machine that is itself kept in may be without the right
+ * to them; nothing can take their place.  Every other attempt has a control. */
+static bool
+may_lack_control (const char *name)
 {
-  unsigned int tried;
-  unsigned int shown; /* with a control that got through */
-};
+  static const char *const names[] = { "socket-vsock", "socket-alg", "socket-key", "socket-xdp", "socket-bluetooth", "socket-audit",
+                                       "socket-netfilter", "socket-uevent", "io_uring_setup", "prctl-mm", "limit-nice" };
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp (name, names[i]) == 0)
+      return true;
+  return false;
+}
+
+/* Whether it gets through OUTSIDE, or is refused there for another reason than inside: then it is the sandbox
+ * that refuses, whatever the machine lacks. */
+static bool
+has_control (const char *outside, const char *inside, bool named)
+{
+  if (outside[0] == '\0' || strcmp (outside, "unknown") == 0)
+    return false;
+  return !is_denied (outside, named) || (!named && strcmp (outside, inside) != 0);
+}
 
 /* What somebody has a right to who has a user namespace of his own: it is about that, or about himself. */
 static bool
@@ -44,14 +62,14 @@ is_own (const char *name)
   return false;
 }
 
-/* Each line of INSIDE against the control's. */
-static struct tally
+/* Each line of INSIDE against the control's; only root has all of the controls.  How many there are. */
+static unsigned int
 judge (struct suite_context *suite, const char *user, const char *inside, const char *outside, bool named)
 {
   bool apart = strcmp (user, ESCAPE_APART) == 0;
-
   BERTH_AUTO_FREE char *copy = strdup (inside);
-  struct tally tally = { 0, 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer lacking = { 0 };
+  unsigned int tried = 0;
   char *next = copy;
 
   for (char *line; next != NULL && (line = strsep (&next, "\n")) != NULL;)
@@ -65,11 +83,16 @@ judge (struct suite_context *suite, const char *user, const char *inside, const 
       if (apart && is_own (line))
         continue;
       suite_tool_result (outside, line, control, sizeof control);
-      tally.tried++;
-      tally.shown += control[0] != '\0' && strcmp (control, "unknown") != 0 && !is_denied (control, named);
+      tried++;
       SUITE_CHECK (suite, is_denied (result, named), "%s as %s: %s (outside: %s)", line, user, result, control);
+      if (geteuid () != 0 || has_control (control, result, named))
+        continue;
+      SUITE_CHECK (suite, may_lack_control (line), "%s as %s: %s, as outside: no control", line, user, control);
+      berth_buffer_appendf (&lacking, " %s", line);
     }
-  return tally;
+  if (lacking.size > 0)
+    suite_warn (suite, "as %s, no control on this machine:%s", user, berth_buffer_string (&lacking));
+  return tried;
 }
 
 static void
@@ -77,8 +100,6 @@ try_list (struct suite_box *box, const char *user, const char *list, const char 
 {
   struct suite_context *suite = box->suite;
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };
-  struct tally tally;
-
   bool apart = strcmp (user, ESCAPE_APART) == 0;
 
   suite_run (box,
@@ -88,10 +109,7 @@ try_list (struct suite_box *box, const char *user, const char *list, const char 
                                        .timeout_ms = 60000 },
              &ran);
   SUITE_CHECK_EXIT (suite, &ran, 0, list);
-  tally = judge (suite, user, berth_buffer_string (&ran.out), outside, named);
-  SUITE_CHECK (suite, geteuid () != 0 || tally.shown * 5 >= tally.tried * 3,
-               "%s: only %u of %u attempts get through outside", list, tally.shown, tally.tried);
-  SUITE_CHECK (suite, tally.tried > 0, "%s: nothing was tried", list);
+  SUITE_CHECK (suite, judge (suite, user, berth_buffer_string (&ran.out), outside, named) > 0, "%s: nothing was tried", list);
 }
 
 static void

@@ -4,7 +4,11 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -47,6 +51,38 @@ open_name (pid_t target, const struct attempt *self)
     }
 }
 
+/* A file of /proc at NAME, which this machine may be without: what the attempt looks for is there then. */
+bool
+paths_stand_in (const struct attempt *attempt)
+{
+  const char *name = attempt->name + strcspn (attempt->name, ":") + 1;
+  int file = (int) syscall (SYS_open_tree, AT_FDCWD, "/proc/sys/kernel/hostname", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  bool is_covered_yet = false;
+  char path[128];
+
+  if (file < 0 || strlen (name) >= sizeof path)
+    return false;
+  strcpy (path, name);
+  for (char *slash = path; (slash = strchr (slash + 1, '/')) != NULL; *slash = '/')
+    {
+      char next[128];
+
+      *slash = '\0';
+      snprintf (next, sizeof next, "%.*s", (int) (slash + 1 - path + strcspn (slash + 1, "/")), name);
+      bool is_last_there = access (next, F_OK) < 0 || strcmp (next, name) == 0;
+      if (!is_covered_yet && is_last_there && mount ("none", path, "tmpfs", 0, "mode=755") < 0)
+        return false;
+      is_covered_yet = is_covered_yet || is_last_there;
+      if (is_covered_yet && strcmp (next, name) != 0 && mkdir (next, 0755) < 0)
+        return false;
+    }
+  int fd = open (name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return false;
+  close (fd);
+  return syscall (SYS_move_mount, file, "", AT_FDCWD, name, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+}
+
 #define WRITE(name) { "write:" name, open_name, O_WRONLY, { 0 } }
 #define OPEN(name) { "open:" name, open_name, O_RDONLY, { 0 } }
 #define READ(name) { "read:" name, open_name, O_RDONLY, { 1 } }
@@ -77,6 +113,6 @@ const struct attempt attempts_paths[] = {
   READ ("/proc/locks"), READ ("/proc/fb"), READ ("/proc/misc"), READ ("/proc/dma"), READ ("/proc/pressure/cpu"),
   READ ("/sys/kernel/notes"), READ ("/sys/kernel/vmcoreinfo"), READ ("/sys/class/dmi/id/product_name"),
   READ ("/sys/firmware/acpi/tables/DSDT"), READ ("/etc/shadow"), READ ("/etc/machine-id"), READ ("/etc/hosts.allow"),
-  READ ("/var/lib/dpkg/status"), READ ("/proc/1/environ"),
+  READ ("/var/lib/dpkg/status"),
   { NULL, NULL, 0, { 0 } },
 };

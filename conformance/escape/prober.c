@@ -75,6 +75,24 @@ enter_own_namespace (void)
   return unshare (CLONE_NEWUSER) == 0 && write_text ("/proc/self/uid_map", map) && geteuid () == 0;
 }
 
+static bool
+is_path (const struct attempt *attempt)
+{
+  for (const struct attempt *path = attempts_paths; path->name != NULL; path++)
+    if (path == attempt)
+      return true;
+  return false;
+}
+
+/* In mounts of its own.  What the machine itself is without, or root on it, is put there. */
+static int
+run_outside (const struct attempt *attempt, pid_t target)
+{
+  int result = attempt->run (target, attempt);
+
+  return result != 0 && is_path (attempt) && paths_stand_in (attempt) ? attempt->run (target, attempt) : result;
+}
+
 static void
 try_one (const struct attempt *attempt, pid_t target, bool outside)
 {
@@ -89,7 +107,7 @@ try_one (const struct attempt *attempt, pid_t target, bool outside)
       setsid ();
       if (outside)
         go_apart ();
-      _exit (attempt->run (target, attempt));
+      _exit (outside ? run_outside (attempt, target) : attempt->run (target, attempt));
     }
   if (child < 0 || waitpid (child, &status, 0) < 0)
     exit (1);
@@ -107,10 +125,11 @@ try_all (const struct attempt *attempts, pid_t target, bool outside)
   return 0;
 }
 
-/* Somebody to try it at: what a process may be done to where nothing forbids it. */
+/* Somebody to try it at, with four descriptors: what a process may be done to where nothing forbids it. */
 static pid_t
 start_victim (void)
 {
+  bool has_fourth = dup2 (STDOUT_FILENO, STDERR_FILENO + 1) >= 0;
   pid_t victim = fork ();
 
   if (victim == 0)
@@ -119,7 +138,8 @@ start_victim (void)
       for (;;)
         pause ();
     }
-  return victim;
+  close (STDERR_FILENO + 1);
+  return has_fourth ? victim : -1;
 }
 
 /* A victim that an attempt stopped before it ran would not end by itself. */

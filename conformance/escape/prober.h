@@ -2,6 +2,7 @@
 #ifndef CONFORMANCE_ESCAPE_PROBER_H
 #define CONFORMANCE_ESCAPE_PROBER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* One thing that a sandbox must not let happen.  `run` is called in a process of its own and
@@ -22,5 +23,8 @@ extern const struct attempt attempts_limits[];    /* processes.c: what it may us
 extern const struct attempt attempts_settings[];  /* processes.c: what its files in /proc set */
 extern const struct attempt attempts_listings[];  /* processes.c: what they list */
 extern const struct attempt attempts_paths[];     /* paths.c: names that are not the sandbox's */
+
+/* For the control: puts something where an attempt of attempts_paths looks, in the mounts of this process. */
+bool paths_stand_in (const struct attempt *attempt);
 
 #endif
