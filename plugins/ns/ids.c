@@ -6,16 +6,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fs.h"
+
+#define SETTLED_SECONDS 2
 
 static int
 open_ranges (const struct berth_state *state)
@@ -148,18 +152,70 @@ file_has_ids (const char *path, int first, int count, uint64_t from, uint64_t to
   return false;
 }
 
+static const struct
+{
+  const char *path;
+  int first, count;
+} owners[NS_OWNERS] = { { "/etc/passwd", 2, -1 }, { "/etc/group", 2, -1 }, { "/etc/subuid", 1, 2 }, { "/etc/subgid", 1, 2 } };
+
+/* What tells one state of a file from another, but for changes that follow upon each other too fast for its clock. */
+static struct ns_stamp
+look_at (const char *path)
+{
+  struct ns_stamp stamp = { 0 };
+  struct stat status;
+
+  if (stat (path, &status) == 0)
+    stamp = (struct ns_stamp){ status.st_dev, status.st_ino, status.st_size, status.st_mtim, status.st_ctim };
+  return stamp;
+}
+
+static bool
+is_same (const struct ns_stamp *a, const struct ns_stamp *b)
+{
+  return a->device == b->device && a->inode == b->inode && a->size == b->size && a->modified.tv_sec == b->modified.tv_sec
+         && a->modified.tv_nsec == b->modified.tv_nsec && a->changed.tv_sec == b->changed.tv_sec
+         && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static bool
+is_settled (const struct ns_stamp *stamp)
+{
+  struct timespec now;
+
+  return clock_gettime (CLOCK_REALTIME, &now) == 0 && stamp->changed.tv_sec + SETTLED_SECONDS < now.tv_sec;
+}
+
+/* Whether somebody has them, and WHO; a file that stays the same is read once. */
+static bool
+is_owned_locked (struct ns_owners *known, uint64_t from, uint64_t to, char *who, size_t who_size)
+{
+  for (int i = 0; i < NS_OWNERS; i++)
+    {
+      const struct ns_stamp stamp = look_at (owners[i].path);
+      if (known->read[i] && is_same (&stamp, &known->stamp[i]))
+        continue;
+      known->read[i] = false;
+      if (file_has_ids (owners[i].path, owners[i].first, owners[i].count, from, to, who, who_size))
+        return true;
+      known->stamp[i] = stamp;
+      known->read[i] = is_settled (&stamp);
+    }
+  return false;
+}
+
 int
-ns_ids_check (struct berth_call *call, const struct berth_state *state)
+ns_ids_check (struct berth_call *call, struct berth_state *state)
 {
   uint64_t from = state->id_base, to = from + (uint64_t) state->id_ranges * NS_IDS_PER_SANDBOX;
   char who[128];
 
   if (ns_is_ordinary_user ())
     return 0;
-  if (!file_has_ids ("/etc/passwd", 2, -1, from, to, who, sizeof who)
-      && !file_has_ids ("/etc/group", 2, -1, from, to, who, sizeof who)
-      && !file_has_ids ("/etc/subuid", 1, 2, from, to, who, sizeof who)
-      && !file_has_ids ("/etc/subgid", 1, 2, from, to, who, sizeof who))
+  pthread_mutex_lock (&state->owners.mutex);
+  bool owned = is_owned_locked (&state->owners, from, to, who, sizeof who);
+  pthread_mutex_unlock (&state->owners.mutex);
+  if (!owned)
     return 0;
   call->services->fail (call, BERTH_E_CONFIGURATION, "the ids %llu to %llu that sandboxes shall have belong to %s",
                         (unsigned long long) from, (unsigned long long) (to - 1), who);

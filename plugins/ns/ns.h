@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "sdk/agentlink/agentlink.h"
 #include "sdk/base/buffer.h"
@@ -53,6 +54,22 @@ struct ns_mounts
   struct ns_hierarchies hierarchies;
 };
 
+/* The files of this machine that give ids away, as they were when they were read and found to give none of ours. */
+#define NS_OWNERS 4
+struct ns_stamp
+{
+  dev_t device;
+  ino_t inode;
+  off_t size;
+  struct timespec modified, changed;
+};
+struct ns_owners
+{
+  pthread_mutex_t mutex;
+  bool read[NS_OWNERS];
+  struct ns_stamp stamp[NS_OWNERS];
+};
+
 struct berth_state
 {
   struct berth_instance *instance;
@@ -65,6 +82,7 @@ struct berth_state
   uint32_t id_ranges;
   enum ns_uid_map uid_map;
   struct ns_mounts mounts;
+  struct ns_owners owners;
 };
 
 /* What is in force; a number counts only where its bit is in `enforced`. */
@@ -169,7 +187,7 @@ uint32_t ns_ids_take (struct berth_call *call, const struct berth_state *state, 
  * no record.  0 or -1 with errno. */
 int ns_ids_release (const struct berth_state *state, int box, uint32_t uid_base);
 /* Whether the configured ids belong to nobody else on this machine; -1 after fail. */
-int ns_ids_check (struct berth_call *call, const struct berth_state *state);
+int ns_ids_check (struct berth_call *call, struct berth_state *state);
 
 /* ---- cgroup.c ---- */
 void ns_mounts_open (struct ns_mounts *mounts);

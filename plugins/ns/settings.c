@@ -111,6 +111,7 @@ ns_open (struct berth_call *call, struct berth_state **out)
   uint64_t hash = ns_hash (NS_HASH_SEED, state->state, strlen (state->state));
   snprintf (state->tag, sizeof state->tag, "%08x", (unsigned) (hash ^ hash >> 32));
   ns_mounts_open (&state->mounts);
+  pthread_mutex_init (&state->owners.mutex, NULL);
   *out = BERTH_STEAL_POINTER (state);
   return 0;
 }
@@ -119,5 +120,6 @@ void
 ns_close (struct berth_call *call, struct berth_state *state)
 {
   ns_mounts_close (&state->mounts);
+  pthread_mutex_destroy (&state->owners.mutex);
   free (state);
 }

@@ -62,13 +62,15 @@ drop_capabilities (void)
   struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
   struct __user_cap_data_struct data[2];
 
+  /* Asking costs next to nothing, and most are gone already. */
   for (unsigned long capability = 0; capability < 64; capability++)
-    if (prctl (PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
-      {
-        if (errno != EINVAL)
-          return -1;
-        break;
-      }
+    {
+      int held = prctl (PR_CAPBSET_READ, capability, 0, 0, 0);
+      if (held < 0 && errno == EINVAL)
+        break; /* above the kernel's last one */
+      if (held != 0 && prctl (PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
+        return -1;
+    }
   /* A kernel without ambient capabilities has none to clear. */
   prctl (PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   if (syscall (SYS_capget, &header, data) < 0)

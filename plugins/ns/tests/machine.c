@@ -73,6 +73,64 @@ check_refused (struct host *host, const char *told, const char *hint)
   return guest_is_present (&guest) ? 3 : 0;
 }
 
+/* ---- ids that are given away while the host is open ---- */
+
+static int
+change_nothing (void)
+{
+  return 0;
+}
+
+static int
+check_created (struct host *host)
+{
+  const struct berth_spec spec = guest_spec ();
+  struct host_call call;
+  struct guest guest = { 0 };
+
+  host_call_start (host, &call);
+  if (guest_create_in (host, &guest, &spec, &call) < 0)
+    {
+      say (&call);
+      return 4;
+    }
+  guest_end (&guest);
+  return 0;
+}
+
+static int
+check_given_ids (struct host *host)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/subuid", host->directory[0]);
+  static const char all[] = "anna:1:4294967295\n";
+  int result = check_created (host);
+
+  if (result == 0 && (berth_fs_replace (AT_FDCWD, path, all, sizeof all - 1, 0644) < 0 || mount (path, "/etc/subuid", NULL, MS_BIND, NULL) < 0))
+    result = 5;
+  if (result == 0)
+    result = check_refused (host, "anna of /etc/subuid", "uid_base");
+  if (result == 0 && umount2 ("/etc/subuid", 0) < 0)
+    result = 6;
+  unlink (path);
+  return result == 0 ? check_created (host) : result;
+}
+
+static void
+ids_that_somebody_gets_are_noticed (void)
+{
+  struct host host;
+
+  if (access ("/etc/subuid", F_OK) < 0)
+    {
+      berth_test_skip ("there is no /etc/subuid");
+      return;
+    }
+  if (!host_start (&host))
+    return;
+  on_another_machine (&host, change_nothing, check_given_ids);
+  host_stop (&host);
+}
+
 /* ---- devices and masks ---- */
 
 static int
@@ -487,6 +545,7 @@ main (void)
     { "L04 D-099 without cgroups a limit is refused, or not claimed", without_cgroups },
     { "L21 the freezer of cgroup v1", first_freezer },
     { "L01 in a container it says what is wrong", in_a_container },
+    { "ids that somebody gets while the host is open are noticed", ids_that_somebody_gets_are_noticed },
     { "D-168 a device that is another is not shown under its name", another_device },
     { "D-168 what the workload leaves does not change the next root", a_hostile_workspace },
     { "D-171 a machine that forbids a step is told, and nothing runs", forbidden_steps },
