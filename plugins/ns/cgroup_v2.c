@@ -61,7 +61,7 @@ ns_cgroup_v2_limits (const char *mount)
 int
 ns_cgroup_v2_delegate (int directory, uint64_t which)
 {
-  uint64_t missing = which & ~read_controllers (directory, "cgroup.subtree_control");
+  uint64_t missing = which == 0 ? 0 : which & ~read_controllers (directory, "cgroup.subtree_control");
 
   for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++)
     if (missing & controllers[i].limit

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +50,8 @@ berth_process_open (pid_t pid, uint64_t start)
   return BERTH_STEAL_FD (fd);
 }
 
-int
-berth_boot_id (char text[BERTH_BOOT_ID_SIZE])
+static int
+read_boot_id (char text[BERTH_BOOT_ID_SIZE])
 {
   BERTH_AUTO_BUFFER struct berth_buffer got = { 0 };
 
@@ -62,5 +64,29 @@ berth_boot_id (char text[BERTH_BOOT_ID_SIZE])
     }
   memcpy (text, got.data, 36);
   text[36] = '\0';
+  return 0;
+}
+
+/* No process outlives its boot.  Filled once, only read afterwards. */
+static struct
+{
+  pthread_once_t once;
+  bool known;
+  char text[BERTH_BOOT_ID_SIZE];
+} boot = { .once = PTHREAD_ONCE_INIT };
+
+static void
+load_boot_id (void)
+{
+  boot.known = read_boot_id (boot.text) == 0;
+}
+
+int
+berth_boot_id (char text[BERTH_BOOT_ID_SIZE])
+{
+  pthread_once (&boot.once, load_boot_id);
+  if (!boot.known)
+    return read_boot_id (text);
+  memcpy (text, boot.text, sizeof boot.text);
   return 0;
 }
