@@ -2,7 +2,9 @@
 
 #include "core/manager/audit.h"
 #include "core/manager/expiry.h"
+#include "core/manager/inventory.h"
 #include "core/manager/life.h"
+#include "core/manager/still.h"
 #include "core/manager/sweep.h"
 #include "core/manager/use.h"
 #include "sdk/base/clock.h"
@@ -30,8 +32,32 @@ berth_idle_begin_locked (struct berth_host *host, struct berth_record *record, s
 
 /* ---- deciding ---- */
 
+/* What its runtime holds paused, and what another boot of the machine left stopped, only stands still, as
+ * is on record from now on.  What is dead waits for the end of its time.  1 it runs; 0; -1. */
+static int
+check_runs_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                   struct berth_error *error)
+{
+  BERTH_AUTO_INVENTORY struct berth_inventory seen = { 0 };
+  const struct berth_record_native *native = berth_record_current (record);
+  int found = native != NULL ? berth_inventory_describe (host, instance, native, &seen, error) : 0;
+
+  if (found < 0)
+    return -1;
+  uint32_t life = found > 0 ? seen.items[0].life : BERTH_LIFE_ENDING;
+  if (life == BERTH_LIFE_RUNNING)
+    return 1;
+  bool is_held = life == BERTH_LIFE_PAUSED && berth_still_is_held (host, record->id);
+  if ((life == BERTH_LIFE_PAUSED && !is_held) || (life == BERTH_LIFE_STOPPED && !berth_record_is_of_this_boot (record)))
+    berth_expiry_hold_found (record, life == BERTH_LIFE_PAUSED ? BERTH_RECORD_PAUSED : BERTH_RECORD_STOPPED);
+  else
+    look_in (record, record->idle_ms);
+  return berth_store_update (host->store, record, error);
+}
+
 int
-berth_idle_judge_locked (struct berth_host *host, struct berth_record *record, int *free, struct berth_error *error)
+berth_idle_judge_locked (struct berth_host *host, struct berth_record *record, struct berth_instance **instance,
+                         int *free, struct berth_error *error)
 {
   BERTH_AUTO_FD int nobody = -1;
   int64_t unused_ms = 0;
@@ -41,13 +67,17 @@ berth_idle_judge_locked (struct berth_host *host, struct berth_record *record, i
     return 0;
   if (berth_use_exclude_locked (host, record->id, &nobody, &unused_ms, error) < 0)
     return -1;
-  if (nobody >= 0 && unused_ms >= record->idle_ms)
+  if (nobody < 0 || unused_ms < record->idle_ms)
     {
-      *free = BERTH_STEAL_FD (nobody);
-      return 1;
+      look_in (record, record->idle_ms - unused_ms);
+      return berth_store_update (host->store, record, error);
     }
-  look_in (record, record->idle_ms - unused_ms);
-  return berth_store_update (host->store, record, error);
+  if (berth_registry_instance (host->registry, record->backend, "an idle sandbox", instance, error) != 0)
+    return -1;
+  int runs = check_runs_locked (host, *instance, record, error);
+  if (runs == 1)
+    *free = BERTH_STEAL_FD (nobody);
+  return runs;
 }
 
 /* ---- doing it ---- */
@@ -117,11 +147,10 @@ sweep_one (struct berth_host *host, const char *id, struct berth_error *error)
     return taken;
   if (berth_store_load (host->store, id, 0, &record, error) != 0)
     return error->code == BERTH_E_SANDBOX_NOT_FOUND ? 0 : -1;
-  int idle = berth_idle_judge_locked (host, &record, &free, error);
+  int idle = berth_idle_judge_locked (host, &record, &instance, &free, error);
   if (idle <= 0)
     return idle;
-  if (berth_registry_instance (host->registry, record.backend, "an idle sandbox", &instance, error) != 0
-      || berth_idle_act_locked (host, instance, &record, budget, &outcome, error) != 0)
+  if (berth_idle_act_locked (host, instance, &record, budget, &outcome, error) != 0)
     return -1;
   berth_host_logf (host, BERTH_LOG_INFO, "sandbox %s: nobody used it: %s", id,
                    outcome.outcome != 0 ? outcome.detail : berth_record_state_name (record.state));

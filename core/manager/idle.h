@@ -9,9 +9,9 @@
 /* Nobody has used RECORD since now; for its owner to write. */
 int berth_idle_begin_locked (struct berth_host *host, struct berth_record *record, struct berth_error *error);
 
-/* 1 nobody has used RECORD for as long as it says, and nobody does until FREE is closed; 0; -1. */
-int berth_idle_judge_locked (struct berth_host *host, struct berth_record *record, int *free,
-                             struct berth_error *error);
+/* 1 RECORD runs, nobody has used it for as long as it says, and nobody does until FREE is closed; 0; -1. */
+int berth_idle_judge_locked (struct berth_host *host, struct berth_record *record, struct berth_instance **instance,
+                             int *free, struct berth_error *error);
 /* Does what RECORD says is done then.  OUT, all zero before, tells what became of one that was destroyed. */
 int berth_idle_act_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
                            struct berth_destroy_budget budget, struct berth_destruction *out,

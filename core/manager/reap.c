@@ -145,15 +145,12 @@ reap_record (const struct reaping *reaping, const char *id, struct berth_error *
 /* ---- by its use ---- */
 
 static int
-end_idle_locked (const struct reaping *reaping, struct berth_record *record, struct berth_destruction *outcome,
-                 struct berth_error *error)
+end_idle_locked (struct berth_host *host, struct berth_instance *instance, struct berth_record *record,
+                 struct berth_destruction *outcome, struct berth_error *error)
 {
-  struct berth_host *host = reaping->host;
   struct berth_destroy_budget budget = BERTH_DESTROY_PATIENT;
-  struct berth_instance *instance = NULL;
 
-  if (berth_registry_instance (host->registry, record->backend, "`berth reap`", &instance, error) != 0
-      || berth_idle_act_locked (host, instance, record, budget, outcome, error) != 0)
+  if (berth_idle_act_locked (host, instance, record, budget, outcome, error) != 0)
     return -1;
   if (record->idle_action != BERTH_IDLE_DESTROY)
     snprintf (outcome->detail, sizeof outcome->detail, "%s", berth_record_state_name (record->state));
@@ -166,6 +163,7 @@ reap_unused (const struct reaping *reaping, const char *id, struct berth_error *
   BERTH_AUTO_LOCK struct berth_lock lock = BERTH_LOCK_NONE;
   BERTH_AUTO_RECORD struct berth_record record = { 0 };
   BERTH_AUTO_FD int free = -1;
+  struct berth_instance *instance = NULL;
   struct berth_destruction outcome = { 0 };
   struct berth_error why = { 0 };
   int taken = take_record (reaping->host, id, &lock, &record, error);
@@ -174,9 +172,9 @@ reap_unused (const struct reaping *reaping, const char *id, struct berth_error *
     return taken;
   if (!is_wanted (reaping, &record))
     return 0;
-  int idle = berth_idle_judge_locked (reaping->host, &record, &free, &why);
+  int idle = berth_idle_judge_locked (reaping->host, &record, &instance, &free, &why);
   if (idle == 1 && reaping->options.kill != 0)
-    idle = end_idle_locked (reaping, &record, &outcome, &why) != 0 ? -1 : 1;
+    idle = end_idle_locked (reaping->host, instance, &record, &outcome, &why) != 0 ? -1 : 1;
   if (idle < 0)
     failed (&outcome, &why);
   if (reaping->options.kill == 0)

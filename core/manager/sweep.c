@@ -122,5 +122,4 @@ berth_sweep (struct berth_host *host)
       berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s is abandoned and could not be destroyed: %s", ids.items[i],
                        error.message);
   berth_idle_sweep (host);
-  berth_snapshot_sweep (host);
 }

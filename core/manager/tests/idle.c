@@ -340,6 +340,44 @@ test_held (void)
   CU_ASSERT_EQUAL (place_run (sandbox, "exit 4", NULL), 4);
 }
 
+/* What its runtime says stands still is not idle, though it is on record as running: somebody who paused it
+ * died before the record, or the machine was restarted.  What is dead waits for its end. */
+static void
+test_stands_still (void)
+{
+  static const struct
+  {
+    int (*hold) (struct berth_sandbox *, struct berth_cancel *, struct berth_error *);
+    const char *boot_id;
+    int64_t becomes;
+  } rows[] = { { berth_sandbox_pause, NULL, BERTH_RECORD_PAUSED },
+               { berth_sandbox_stop, "another boot", BERTH_RECORD_STOPPED },
+               { berth_sandbox_stop, NULL, BERTH_RECORD_RUNNING } };
+  PLACE place;
+
+  place_make (&place, "fake");
+  place_open (&place);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    {
+      BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = make (&place, BERTH_IDLE_DESTROY, false);
+      BERTH_AUTO_RECORD struct berth_record record, after;
+      load (&place, sandbox, &record);
+      if (rows[i].boot_id != NULL)
+        {
+          free (record.boot_id);
+          record.boot_id = strdup (rows[i].boot_id);
+        }
+      CU_ASSERT_EQUAL (rows[i].hold (sandbox, NULL, NULL), 0);
+      CU_ASSERT_EQUAL (berth_store_update (place.host->store, &record, NULL), 0);
+      become_idle (&place, sandbox);
+      berth_sweep (place.host);
+      CU_ASSERT_EQUAL_FATAL (place_records (&place), 1);
+      load (&place, sandbox, &after);
+      CU_ASSERT_EQUAL (after.state, rows[i].becomes);
+      CU_ASSERT_EQUAL (after.idled, 0);
+    }
+}
+
 /* ---- clocks ---- */
 
 /* The mark is of the clock that no step moves.  What lies ahead of it is of another boot: then the time
@@ -786,6 +824,7 @@ main (void)
     { "every use counts, and wakes what was idle", test_uses },
     { "without the word, or held by hand, it does not go on by itself", test_not_woken },
     { "idle: time that it is paused does not count", test_held },
+    { "idle: what merely stands still is not", test_stands_still },
     { "D-106 a clock step makes nothing idle, and nothing used", test_clocks },
     { "a use ends with its process, and is seen", test_killed },
     { "D-105 a use against the decision: one of the two, wholly", test_race },
