@@ -14,7 +14,7 @@ noinst_LTLIBRARIES += %D%/libjson.la
 %C%_libjson_la_LIBADD = $(JSON_LIBS)
 
 check_LTLIBRARIES += %D%/tests/librunner.la
-%C%_tests_librunner_la_SOURCES = %D%/tests/runner.c %D%/tests/runner.h
+%C%_tests_librunner_la_SOURCES = %D%/tests/runner.c %D%/tests/runner.h %D%/tests/stall.c %D%/tests/stall.h
 
 # A main function for a fuzzer's entry points.
 FUZZ_DRIVE = %D%/tests/drive.c %D%/tests/random.h

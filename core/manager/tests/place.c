@@ -137,7 +137,7 @@ place_check_swept (struct place *place)
 void *
 place_trigger_later (void *cancel)
 {
-  berth_clock_sleep_ms (100);
+  berth_clock_sleep_ms (PLACE_LATER_MS);
   berth_cancel_trigger (cancel);
   return NULL;
 }

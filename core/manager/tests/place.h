@@ -65,7 +65,8 @@ int64_t place_give (void *text, void *bytes, size_t size);
 /* A sink that appends to a struct berth_buffer. */
 int place_take (void *buffer, const void *bytes, size_t size);
 
-/* Body of a thread: triggers the struct berth_cancel that it is given, a tenth of a second later. */
+#define PLACE_LATER_MS 100
+/* Body of a thread: triggers the struct berth_cancel that it is given, so much later. */
 void *place_trigger_later (void *cancel);
 
 /* True, or false and the message is printed: for CU_ASSERT_TRUE. */

@@ -7,6 +7,7 @@
 #include "sdk/base/buffer.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/string.h"
+#include "sdk/base/tests/stall.h"
 
 /* A place with one sandbox in it. */
 #define BOX                                                                                                            \
@@ -240,13 +241,16 @@ test_cancel (void)
   struct berth_exec_options options = BERTH_EXEC_OPTIONS_INIT;
   struct berth_exec_result result;
   struct berth_error error;
+  struct berth_test_stall stall;
   pthread_t thread;
 
   CU_ASSERT_EQUAL_FATAL (berth_cancel_new (&options.cancel, NULL), 0);
   CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, place_trigger_later, options.cancel), 0);
+  CU_ASSERT_FATAL (berth_test_stall_start (&stall));
   int64_t start = berth_clock_monotonic_ms ();
   int failed = run (sandbox, "sleep 60", &options, &result, &error);
-  CU_ASSERT_TRUE (berth_clock_monotonic_ms () - start < 10000);
+  CU_ASSERT_TRUE (berth_clock_monotonic_ms () - start <= PLACE_LATER_MS + 1000 + berth_test_stall_ms (&stall));
+  berth_test_stall_stop (&stall);
   CU_ASSERT_TRUE (failed == 0 ? result.reason == BERTH_WAS_CANCELLED && result.status > 128
                               : error.code == BERTH_E_CANCELLED);
   pthread_join (thread, NULL);
