@@ -114,6 +114,38 @@ scan_tree (int parent, const char *name, const char *tag, const char *what, unsi
   return count;
 }
 
+/* What is below whatever carries TAG; DEPTH ends it. */
+static unsigned int
+count_below (int parent, const char *name, const char *tag, bool inside, unsigned int depth, struct berth_buffer *found)
+{
+  BERTH_AUTO_DIR DIR *dir = NULL;
+  int fd = openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct dirent *entry;
+  unsigned int count = 0;
+
+  if (fd < 0 || (dir = fdopendir (fd)) == NULL)
+    return 0;
+  while ((entry = readdir (dir)) != NULL)
+    {
+      if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+        continue;
+      if (inside)
+        {
+          count++;
+          berth_buffer_appendf (found, "cgroup %s/%s; ", name, entry->d_name);
+        }
+      if (depth > 0)
+        count += count_below (fd, entry->d_name, tag, inside || strstr (entry->d_name, tag) != NULL, depth - 1, found);
+    }
+  return count;
+}
+
+unsigned int
+suite_count_inner (const char *tag, struct berth_buffer *found)
+{
+  return count_below (AT_FDCWD, "/sys/fs/cgroup", tag, false, 8, found);
+}
+
 unsigned int
 suite_leftovers (const char *tag, const char *directory, struct berth_buffer *found)
 {

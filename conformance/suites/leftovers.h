@@ -10,6 +10,9 @@
  * Returns how many. */
 unsigned int suite_leftovers (const char *tag, const char *directory, struct berth_buffer *found);
 
+/* The same for cgroups inside of those that carry TAG, whatever their names. */
+unsigned int suite_count_inner (const char *tag, struct berth_buffer *found);
+
 /* Fails the clause unless all of that is gone, waiting up to PATIENCE_MS for it. */
 void suite_check_gone (struct suite_context *suite, const char *tag, int64_t patience_ms, const char *what);
 

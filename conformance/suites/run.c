@@ -19,15 +19,17 @@ take_output (void *context, uint32_t stream, const void *bytes, size_t size)
   struct suite_ran *ran = context;
   int64_t *first = stream == BERTH_STDOUT ? &ran->first_out_ms : &ran->first_err_ms;
 
+  if (ran->first_out_ms < 0 && ran->first_err_ms < 0 && ran->command->at_output != NULL)
+    ran->command->at_output (ran->command->context);
   if (ran->exits > 0 || (stream != BERTH_STDOUT && stream != BERTH_STDERR))
     ran->strange++;
   if (*first < 0)
     *first = berth_clock_monotonic_ms () - ran->started_ms;
   *(stream == BERTH_STDOUT ? &ran->out_bytes : &ran->err_bytes) += size;
-  if (!ran->discard)
+  if (!ran->command->discard)
     berth_buffer_append (stream == BERTH_STDOUT ? &ran->out : &ran->err, bytes, size);
-  if (ran->slow_ms > 0)
-    berth_clock_sleep_ms (ran->slow_ms);
+  if (ran->command->slow_ms > 0)
+    berth_clock_sleep_ms (ran->command->slow_ms);
   return 0;
 }
 
@@ -37,6 +39,7 @@ take_exit (void *context, const struct berth_exit *exit)
   struct suite_ran *ran = context;
 
   ran->exits++;
+  ran->exit_ms = berth_clock_monotonic_ms () - ran->started_ms;
   ran->exit = *exit;
   return 0;
 }
@@ -85,16 +88,17 @@ suite_run (struct suite_box *box, const struct suite_command *command, struct su
   *ran = (struct suite_ran) { .box = box,
                               .out = { .limit = COLLECT_MAX },
                               .err = { .limit = COLLECT_MAX },
-                              .slow_ms = command->slow_ms,
-                              .discard = command->discard,
+                              .command = command,
                               .first_out_ms = -1,
                               .first_err_ms = -1,
+                              .exit_ms = -1,
                               .started_ms = berth_clock_monotonic_ms () };
   made = suite_call_begin (&call, box->suite, box->native_id, command->cancel, deadline_ms);
   result = box->suite->backend->commands->run (made, command->handle != NULL ? command->handle : box->handle, &run,
                                                &sink);
   ran->code = suite_call_end (&call, result, &ran->error);
   ran->ended_ms = berth_clock_monotonic_ms () - ran->started_ms;
+  ran->command = NULL;
 }
 
 void

@@ -21,6 +21,8 @@ struct suite_command
   struct berth_cancel *cancel;
   int64_t deadline_ms;
   int64_t slow_ms;     /* the reader sleeps so long at each piece */
+  void (*at_output) (void *context); /* called at the first byte of either stream; may be NULL */
+  void *context;
   bool discard;        /* count the output, keep nothing */
 };
 
@@ -36,11 +38,11 @@ struct suite_ran
   unsigned int exits;
   unsigned int strange; /* output on no stream we know, or after the exit */
   struct berth_exit exit;
-  int64_t slow_ms;
-  bool discard;
+  const struct suite_command *command;
   int64_t started_ms;
   int64_t first_out_ms; /* since the start; -1: none came */
   int64_t first_err_ms;
+  int64_t exit_ms;  /* when the exit was told, since the start; -1: it was not */
   int64_t ended_ms; /* since the start */
 };
 
