@@ -5,7 +5,7 @@ SUITES_SOURCES = %D%/suites/box.c %D%/suites/box.h %D%/suites/call.c %D%/suites/
 	%D%/suites/expiry.c %D%/suites/files.c %D%/suites/files.h %D%/suites/halt.c %D%/suites/hostile.c %D%/suites/inventory.c \
 	%D%/suites/isolation.c %D%/suites/judge.c %D%/suites/leftovers.c %D%/suites/leftovers.h \
 	%D%/suites/lifecycle.c %D%/suites/lifecycle.h %D%/suites/limits.c %D%/suites/network.c %D%/suites/open.c \
-	%D%/suites/names.c %D%/suites/paths.c %D%/suites/race.c %D%/suites/refusal.c %D%/suites/refusal.h %D%/suites/role.c \
+	%D%/suites/modes.c %D%/suites/names.c %D%/suites/paths.c %D%/suites/race.c %D%/suites/refusal.c %D%/suites/refusal.h %D%/suites/role.c \
 	%D%/suites/role.h %D%/suites/run.c %D%/suites/run.h %D%/suites/silence.c %D%/suites/silence.h %D%/suites/streams.c \
 	%D%/suites/suite.h %D%/suites/tar.c %D%/suites/tar.h %D%/suites/tool.c %D%/suites/tool.h %D%/suites/tree.c \
 	%D%/suites/process.c %D%/suites/process.h %D%/suites/structure.c \

@@ -412,6 +412,7 @@ static const struct suite_clause clauses[] = {
   { .id = "F02", .title = "the new content is there at once or not at all", .flags = SUITE_SLOW, .run = f02 },
   { .id = "F03", .title = "paths are literal", .run = suite_f03 },
   { .id = "F04", .title = "mode is exact", .run = f04 },
+  { .id = "F04-watch", .title = "and never wider for a moment, under no name", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 240, .run = suite_f04_watch },
   { .id = "F05", .title = "owner and group by name", .run = f05 },
   { .id = "F06", .title = "parents are made and are the sandbox user's", .run = f06 },
   { .id = "F07", .title = "missing, directory, too large", .run = f07 },

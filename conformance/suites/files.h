@@ -11,6 +11,9 @@ void suite_f09 (struct suite_context *suite);
 void suite_f09_race (struct suite_context *suite);
 void suite_d052 (struct suite_context *suite);
 
+/* modes.c: what others may do with a file while it is written. */
+void suite_f04_watch (struct suite_context *suite);
+
 /* silence.c: a data plane that does not answer. */
 void suite_f16 (struct suite_context *suite);
 void suite_f16_gone (struct suite_context *suite);

@@ -10,11 +10,13 @@
  *   connect ADDRESS PORT        "connected", or the error (TCP)
  *   send ADDRESS PORT           "sent", or the error (UDP)
  *   instances COUNT READY STOP  how many inotify instances it could have; makes READY, and waits for STOP unless it is ""
+ *   modes DIRECTORY READY STOP  looks at all files in it until STOP is there, and makes READY: each mode that it saw, and how often
  *   socket PATH                 makes one there
  *   attributes PATH             the names of its extended attributes, a line each
  *
  * RESULT is "ok", an error's name, or "SIGSYS". */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -223,6 +225,37 @@ open_instances (long count, const char *ready, const char *stop)
   return 0;
 }
 
+/* One look at everything in DIRECTORY, at names that are there for a moment as well. */
+static void
+count_modes (const char *directory, long counts[010000])
+{
+  DIR *dir = opendir (directory);
+  const struct dirent *entry;
+  struct stat status;
+
+  while (dir != NULL && (entry = readdir (dir)) != NULL)
+    if (fstatat (dirfd (dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG (status.st_mode))
+      counts[status.st_mode & 07777]++;
+  if (dir != NULL)
+    closedir (dir);
+}
+
+static int
+watch_modes (const char *directory, const char *ready, const char *stop)
+{
+  static long counts[010000];
+
+  if (mknod (ready, S_IFREG | 0600, 0) < 0)
+    return 1;
+  while (access (stop, F_OK) < 0)
+    for (int i = 0; i < 100; i++)
+      count_modes (directory, counts);
+  for (int mode = 0; mode < 010000; mode++)
+    if (counts[mode] > 0)
+      printf ("%04o %ld\n", mode, counts[mode]);
+  return 0;
+}
+
 static int
 use_memory (long bytes)
 {
@@ -386,6 +419,8 @@ main (int count, char **arguments)
     return open_descriptors (first);
   if (strcmp (what, "instances") == 0 && count > 4)
     return open_instances (first, arguments[3], arguments[4]);
+  if (strcmp (what, "modes") == 0 && count > 4)
+    return watch_modes (arguments[2], arguments[3], arguments[4]);
   if (strcmp (what, "memory") == 0)
     return use_memory (first);
   if (strcmp (what, "forks") == 0)

@@ -1,7 +1,7 @@
 # plain with one function changed, a file each: what the suites must notice.
 VARIANTS = two-exits made-up-zero pipe-not-told leader-only group-only swapped-halves late-output \
 	terminal-ignored user-ignored empty-variable-lost workdir-fallback secret-told last-byte-lost path-decoded \
-	link-followed mode-masked wish-ignored failed-source-kept size-unchecked link-is-file empty-when-gone \
+	link-followed mode-late mode-masked wish-ignored failed-source-kept size-unchecked link-is-file empty-when-gone \
 	second-destroy dead-runs unknown-is-error connect-creates wrong-life tier-ignored nameless-error any-assignment other-numbers \
 	owned-always dirty-workspace private-opened export-unlimited entry-not-named \
 	empty-argument-lost long-cut cancel-ignored truncated-first owner-ignored missing-removed labels-lost runs-for-ever \

@@ -37,7 +37,7 @@ make_temporary (int directory, struct temporary *temporary)
   if (getrandom (&number, sizeof number, 0) != sizeof number)
     return -1;
   snprintf (temporary->name, sizeof temporary->name, ".berth-%016llx", (unsigned long long) number);
-  temporary->fd = openat (directory, temporary->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  temporary->fd = openat (directory, temporary->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0);
   if (temporary->fd < 0)
     temporary->name[0] = '\0';
   return temporary->fd < 0 ? -1 : 0;
