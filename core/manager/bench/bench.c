@@ -4,9 +4,10 @@
  *
  * The two of a pair take turns, so that whatever else the machine does meets both alike; told
  * are medians.  With --pairs the amounts, which take minutes, are left out.  A pair whose other side is
- * not there (no bwrap, not root) is left out and said. */
+ * not there (no bwrap, not root) is left out, and what is missing is said. */
 #include "core/manager/bench/bench.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -45,7 +46,8 @@ spawn_and_wait (const char *const *arguments)
   pid_t pid;
   int status = -1;
 
-  if (posix_spawnp (&pid, arguments[0], NULL, NULL, (char *const *) (uintptr_t) arguments, environ) != 0)
+  errno = posix_spawnp (&pid, arguments[0], NULL, NULL, (char *const *) (uintptr_t) arguments, environ);
+  if (errno != 0)
     return -1;
   while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
     continue;
@@ -127,8 +129,10 @@ bench_bwrap (struct bench *bench)
   static const char *const arguments[] = { "bwrap", "--ro-bind", "/", "/", "--unshare-all", "--proc", "/proc", "--dev", "/dev",
                                            "/bin/true", NULL };
 
-  (void) bench;
-  return spawn_and_wait (arguments);
+  if (spawn_and_wait (arguments) == 0)
+    return 0;
+  bench->missing = errno == ENOENT ? "is not installed (package bubblewrap)" : NULL;
+  return -1;
 }
 
 static int
@@ -144,6 +148,8 @@ open_and_close_host (struct bench *bench)
 
 static const struct pair pairs[] = {
   { "run in an existing sandbox", "libberth", run_true, "posix_spawn + wait", spawn_true, "at most 1.5 times", NULL },
+  { "a command in it, or a sandbox each", "libberth", run_true, "bwrap", bench_bwrap, NULL, NULL },
+  { "the same from the shell", "berth exec", berth_exec, "bwrap", bench_bwrap, NULL, NULL },
   { "from create to the first result", "libberth", create_and_run, "bwrap", bench_bwrap, "faster", destroy_other },
   { "a whole sandbox for one command", "berth run", berth_run, "bwrap", bench_bwrap, NULL, NULL },
   { "the same through the library", "libberth", create_run_destroy, "bwrap", bench_bwrap, NULL, NULL },
@@ -210,8 +216,12 @@ measure (struct bench *bench, const struct pair *pair)
     pair->after (bench);
   if (out->left_out != NULL)
     return;
+  bench->missing = NULL;
   if (pair->right (bench) != 0)
-    out->left_out = pair->right_name;
+    {
+      out->left_out = pair->right_name;
+      out->why = bench->missing;
+    }
   for (long i = 0; out->left_out == NULL && i < bench->count; i++)
     {
       if (bench_time (bench, pair->left, &left[i]) != 0)

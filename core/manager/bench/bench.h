@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define BENCH_FIGURES 24
+#define BENCH_FIGURES 32
 
 /* Two values of one unit that were measured side by side. */
 struct figure
@@ -18,7 +18,8 @@ struct figure
   const char *target;   /* for people; NULL: none */
   double left;
   double right;
-  const char *left_out; /* why; NULL: measured */
+  const char *left_out; /* which of them there is not; NULL: measured */
+  const char *why;      /* NULL: it does not work */
 };
 
 struct bench
@@ -29,6 +30,7 @@ struct bench
   long count;
   struct berth_host *host;
   struct berth_sandbox *sandbox;
+  const char *missing;         /* what to say of a program that is not there; NULL: it is */
   struct berth_sandbox *other; /* of the pair that is measured */
   struct figure figures[BENCH_FIGURES];
   int figure_count;

@@ -8,6 +8,12 @@
 #define BAR_WIDTH 360
 #define WIDTH 860
 
+static const char *
+why (const struct figure *figure)
+{
+  return figure->why != NULL ? figure->why : "does not work here";
+}
+
 void
 bench_tell_table (const struct bench *bench)
 {
@@ -19,7 +25,7 @@ bench_tell_table (const struct bench *bench)
       const struct figure *figure = &bench->figures[i];
 
       if (figure->left_out != NULL)
-        printf ("%-34s left out: %s does not work here\n", figure->name, figure->left_out);
+        printf ("%-34s left out: %s %s\n", figure->name, figure->left_out, why (figure));
       else
         printf ("%-34s %-18s %9.0f  %-19s %9.0f  %-5s %6.2f  %s\n", figure->name, figure->left_name, figure->left,
                 figure->right_name, figure->right, figure->unit, figure->left / figure->right,
@@ -39,7 +45,7 @@ bench_tell_json (const struct bench *bench)
       printf ("%s\n  {\"name\": \"%s\", \"left\": \"%s\", \"right\": \"%s\", \"unit\": \"%s\", ", i > 0 ? "," : "",
               figure->name, figure->left_name, figure->right_name, figure->unit);
       if (figure->left_out != NULL)
-        printf ("\"left_out\": \"%s\"}", figure->left_out);
+        printf ("\"left_out\": \"%s %s\"}", figure->left_out, why (figure));
       else
         printf ("\"left_value\": %.1f, \"right_value\": %.1f, \"ratio\": %.3f}", figure->left, figure->right,
                 figure->left / figure->right);
