@@ -339,9 +339,9 @@ static const struct suite_clause clauses[] = {
   { .id = "D-002", .title = "the last of much output reaches a slow reader", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_d002 },
   { .id = "D-004", .title = "whoever keeps the output does not delay the result", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d004 },
   { .id = "D-005", .title = "what is left behind can go on printing", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d005 },
-  { .id = "D-035", .title = "the command's time and the call's are two", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d035 },
-  { .id = "D-043", .title = "commands that start while the sandbox ends leave nothing", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_d043 },
-  { .id = "D-047", .title = "no zombie stays", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d047 },
+  { .id = "D-035", .title = "the command's time and the call's are two", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 120, .run = suite_d035 },
+  { .id = "D-043", .title = "commands that start while the sandbox ends leave nothing", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 600, .run = suite_d043 },
+  { .id = "D-047", .title = "no zombie stays", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 90, .run = suite_d047 },
   { .id = "D-048", .title = "each exit goes to the one who waits for it", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d048 },
   { .id = NULL },
 };

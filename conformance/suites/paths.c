@@ -70,11 +70,10 @@ suite_f08 (struct suite_context *suite)
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };
   int64_t started;
 
+  suite_tool_install (box);
   suite_sh (box, &ran, 0,
             "mkdir -p s/t; cd s; printf content > f; ln -s f one; ln -s ../one t/two; ln -s /workspace/s/f three; "
-            "mkfifo pipe; ln -s loop loop; ln -s /dev/zero zero; "
-            "perl -e 'use IO::Socket::UNIX; IO::Socket::UNIX->new (Local => \"socket\", Listen => 1) or die' "
-            "2>/dev/null || ln -s pipe socket");
+            "mkfifo pipe; ln -s loop loop; ln -s /dev/zero zero; " SUITE_TOOL " socket socket && test -S socket");
   SUITE_REQUIRE_EXIT (suite, &ran, 0, "the files");
   suite_check_content (box, SUITE_WORKSPACE "/s/one", "content", 7);
   suite_check_content (box, SUITE_WORKSPACE "/s/t/two", "content", 7);
@@ -86,7 +85,7 @@ suite_f08 (struct suite_context *suite)
 
       SUITE_CHECK_CODE (suite, path, suite_read (box, path, &bytes), BERTH_E_INVALID_REQUEST, BERTH_E_PATH_REJECTED);
     }
-  SUITE_CHECK (suite, berth_clock_monotonic_ms () - started < 5000, "reading them took %lld ms",
+  SUITE_CHECK (suite, berth_clock_monotonic_ms () - started < 20000, "reading them took %lld ms",
                (long long) (berth_clock_monotonic_ms () - started));
   SUITE_CHECK (suite, bytes.size == 0, "%zu bytes of what is no file", bytes.size);
 }

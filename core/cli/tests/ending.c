@@ -9,6 +9,7 @@
 
 #include "core/cli/tests/process.h"
 #include "sdk/base/clock.h"
+#include "sdk/base/tests/stall.h"
 #include "sdk/base/tests/runner.h"
 
 /* Starts `berth run` of a command that would last, and waits until its sandbox is there. */
@@ -112,15 +113,18 @@ test_killed (void)
 {
   AUTO_RESULT struct process_result result = { 0 };
   struct process process;
+  struct berth_test_stall stall;
   int64_t start;
 
   start_sleeping (&process, NULL);
+  CU_ASSERT_FATAL (berth_test_stall_start (&stall));
   start = berth_clock_monotonic_ms ();
   kill (process.pid, SIGKILL);
   process_finish (&process, &result);
   CU_ASSERT_EQUAL (result.signal, SIGKILL);
   CU_ASSERT (process_wait_gone ("sleep", "54321"));
-  CU_ASSERT (berth_clock_monotonic_ms () - start < 5000);
+  CU_ASSERT (berth_clock_monotonic_ms () - start <= 5000 + berth_test_stall_ms (&stall));
+  berth_test_stall_stop (&stall);
   CU_ASSERT (process_wait_for_sandboxes (0));
 }
 
