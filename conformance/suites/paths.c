@@ -4,6 +4,7 @@
 #include "conformance/suites/content.h"
 #include "conformance/suites/files.h"
 #include "conformance/suites/run.h"
+#include "conformance/suites/tool.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"

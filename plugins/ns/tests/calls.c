@@ -15,7 +15,12 @@
 
 #define NEW_USER 0x10000000
 #define NEW_MOUNT 0x00020000
+#define NEW_PID 0x20000000
+#define NEW_NET 0x40000000
 #define TIOCSTI_COMMAND 0x5412
+#define TIOCLINUX_COMMAND 0x541c
+#define TIOCSETD_COMMAND 0x5423
+#define NOBODY 999999999 /* no process has this number */
 
 /* Numbers of x86-64 and of i386; 0: that entry has no such call. */
 static const struct call
@@ -56,6 +61,22 @@ static const struct call
   { "clock_settime", 227, 264, { 9999, 0, 0, 0, 0 } },
   { "personality", 135, 136, { 0x0400000, 0, 0, 0, 0 } },
   { "ioctl-tiocsti", 16, 54, { 0, TIOCSTI_COMMAND, 0, 0, 0 } },
+  { "ioctl-tioclinux", 16, 54, { 0, TIOCLINUX_COMMAND, 0, 0, 0 } },
+  { "ioctl-tiocsetd", 16, 54, { 0, TIOCSETD_COMMAND, 0, 0, 0 } },
+  { "acct", 163, 51, { 1, 0, 0, 0, 0 } },
+  { "quotactl", 179, 131, { 0x7fffffff, 0, 0, 0, 0 } },
+  { "fanotify_init", 300, 338, { 0x7fffffff, 0, 0, 0, 0 } },
+  { "syslog", 103, 103, { 99, 0, 0, 0, 0 } },
+  { "iopl", 172, 110, { 9, 0, 0, 0, 0 } },
+  { "ioperm", 173, 101, { -1, 1, 1, 0, 0 } },
+  { "migrate_pages", 256, 294, { NOBODY, 0, 0, 0, 0 } },
+  { "move_pages", 279, 317, { NOBODY, 0, 0, 0, 0 } },
+  { "settimeofday", 164, 79, { 1, 0, 0, 0, 0 } },
+  { "swapoff", 168, 115, { 0, 0, 0, 0, 0 } },
+  { "delete_module", 176, 129, { 0, 0, 0, 0, 0 } },
+  { "finit_module", 313, 350, { -1, 0, 0, 0, 0 } },
+  { "unshare-pid", 272, 310, { NEW_PID, 0, 0, 0, 0 } },
+  { "unshare-net", 272, 310, { NEW_NET, 0, 0, 0, 0 } },
   { "socket-packet", 41, 359, { 17, 3, 0, 0, 0 } },
   { "socket-alg", 41, 359, { 38, 5, 0, 0, 0 } },
   { "socket-vsock", 41, 359, { 40, 1, 0, 0, 0 } },
