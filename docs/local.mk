@@ -27,5 +27,5 @@ ABI_INCLUDE = sdk/include/berth
 	$(POD2MAN) --errors=die --utf8 --section=3 --name=BERTH-BACKEND --center='Berth' \
 		--release='berth $(PACKAGE_VERSION)' $@.pod $@.tmp && rm -f $@.pod && mv $@.tmp $@
 
-TESTS += %D%/tests/abi.sh %D%/tests/cases.sh %D%/tests/domain.sh
-EXTRA_DIST += %D%/tests/abi.sh %D%/tests/cases.sh %D%/tests/domain.sh
+TESTS += %D%/tests/abi.sh %D%/tests/cases.sh %D%/tests/domain.sh %D%/tests/security.sh
+EXTRA_DIST += %D%/tests/abi.sh %D%/tests/cases.sh %D%/tests/domain.sh %D%/tests/security.sh
