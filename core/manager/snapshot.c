@@ -124,7 +124,8 @@ export_once (struct making *making, uint64_t asks, struct berth_error *error)
       == 0)
     {
       making->record.entries = (int64_t) report.entries;
-      making->record.consistent = (asks & BERTH_TAR_FROZEN) != 0;
+      /* also of what stands still something may not be had: a file that one of its processes has a lease on */
+      making->record.consistent = (asks & BERTH_TAR_FROZEN) != 0 && (report.has & BERTH_TAR_CHANGED) == 0;
       return 0;
     }
   /* a full disk of ours looks to the backend like a reader that went away */

@@ -233,6 +233,36 @@ as_the_agent_exports (void)
   guest_alone_end (&host, &guest);
 }
 
+/* Who has a lease on a file is asked before it is read, and what stands still does not answer. */
+static void
+not_what_is_leased (void)
+{
+  struct host host;
+  struct guest guest;
+  struct host_call call;
+  struct exported exported = { .reports = 0 };
+
+  if (!guest_pausable (&host, &guest))
+    return;
+  CU_ASSERT_EQUAL (guest_run (&guest, NULL,
+                              "echo x > leased; (perl -e 'open (F, \"+<\", \"leased\") && fcntl (F, 1024, 1) || exit; "
+                              "open (R, \">\", \"ready\"); sleep 1000'; touch over) >/dev/null 2>&1 &\n"
+                              "until [ -e ready ] || [ -e over ]; do sleep 0.01; done",
+                              NULL, NULL, NULL),
+                   0);
+  if (strcmp (guest_output (&guest, "ls over"), "over") == 0)
+    berth_test_skip ("no perl in the sandbox, or no leases on this file system");
+  else
+    {
+      CU_ASSERT_EQUAL (guest_pause (&guest, &call), 0);
+      CU_ASSERT_EQUAL (export (&guest, BERTH_TAR_FROZEN, &exported, &call), 0);
+      CU_ASSERT_TRUE (lines_of (&exported, "leased") == -1);
+      CU_ASSERT_TRUE ((exported.has & BERTH_TAR_CHANGED) != 0);
+      berth_buffer_free (&exported.tar);
+    }
+  guest_alone_end (&host, &guest);
+}
+
 /* ---- what it is ---- */
 
 static void
@@ -464,6 +494,7 @@ main (void)
     { "W01 only what is paused is exported as such", only_what_is_paused },
     { "W01 one that somebody resumed meanwhile is not", somebody_resumes_it },
     { "W01 the tar is the one that the agent would give", as_the_agent_exports },
+    { "W01 what could not be read of it is told", not_what_is_leased },
     { "who exports it can read it and nothing else", it_can_only_read },
     { "who exports it ends with a cancelled call", it_ends_with_the_call },
     { "who exports it ends with a killed host", it_ends_with_its_host },

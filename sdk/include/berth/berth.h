@@ -479,7 +479,7 @@ BERTH_EXPORT int berth_workspace_import (struct berth_sandbox *sandbox, const st
 struct berth_snapshot_info
 {
   uint32_t struct_size;
-  uint32_t consistent; /* 1: nothing ran while it was made; 0: what changed meanwhile may be half in it */
+  uint32_t consistent; /* 1: nothing ran while it was made; 0: what changed meanwhile may be half in it, or not */
   const char *id;      /* "sn-" and 20 characters */
   const char *name;
   const char *owner;
