@@ -56,7 +56,7 @@ make_storage (struct ns_boot *boot)
       || ns_box_fill (boot->call, boot->box, boot->id, &boot->users) < 0)
     return -1;
   return boot->meta.limits.enforced & BERTH_SPEC_DISK
-             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, boot->meta.uid_base + NS_SANDBOX_ID)
+             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, ns_ids_outside (boot->meta.uid_base, NS_SANDBOX_ID))
              : 0;
 }
 

@@ -20,6 +20,9 @@
 #include "sdk/base/fs.h"
 
 #define SETTLED_SECONDS 2
+/* The kernel finds a user by 7 bits of the sum of its id and its id divided by 128. */
+#define TURNS 128
+#define TURN 128
 
 static int
 open_ranges (const struct berth_state *state)
@@ -49,6 +52,20 @@ take_over (int box, int ranges, const char *name)
   flock (ranges, LOCK_UN);
   errno = reason;
   return result;
+}
+
+/* Ranges begin at multiples of 65536, which are all the same to the kernel's table of users: with its id 0 at
+ * the beginning each sandbox would make one chain longer that is walked at each change of a user. */
+uint32_t
+ns_ids_turn (uint32_t base)
+{
+  return base / NS_IDS_PER_SANDBOX % TURNS * TURN;
+}
+
+uint32_t
+ns_ids_outside (uint32_t base, uint32_t inside)
+{
+  return base + (inside + ns_ids_turn (base)) % NS_IDS_PER_SANDBOX;
 }
 
 uint32_t

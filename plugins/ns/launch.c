@@ -388,6 +388,17 @@ close_pipes (struct pipes *pipes)
     }
 }
 
+/* The ids of a range from where its 0 lies, and then those before. */
+static void
+write_map (char *text, size_t size, uint32_t first)
+{
+  uint32_t turn = ns_ids_turn (first), above = NS_IDS_PER_SANDBOX - turn;
+  int used = snprintf (text, size, "0 %u %u\n", first + turn, above);
+
+  if (turn > 0)
+    snprintf (text + used, size - (size_t) used, "%u %u %u\n", above, first, turn);
+}
+
 /* Without a range of ids there is the caller's own, which becomes the sandbox's account. */
 static void
 fill_maps (struct ns_child *child, const struct ns_users *users)
@@ -396,12 +407,14 @@ fill_maps (struct ns_child *child, const struct ns_users *users)
   const unsigned first[2] = { users->range.uid, users->range.gid };
 
   child->single = users->single;
-  child->owner = users->single || users->space >= 0 ? 0 : first[0];
+  child->owner = users->single || users->space >= 0 ? 0 : ns_ids_outside (first[0], 0);
   for (int i = 0; i < 2; i++)
     if (child->single)
       snprintf (child->map[i], sizeof child->map[i], "%d %u 1\n", NS_SANDBOX_ID, own[i]);
+    else if (users->space >= 0)
+      snprintf (child->map[i], sizeof child->map[i], "0 1 %u\n", NS_IDS_PER_SANDBOX);
     else
-      snprintf (child->map[i], sizeof child->map[i], "0 %u %u\n", users->space >= 0 ? 1 : first[i], NS_IDS_PER_SANDBOX);
+      write_map (child->map[i], sizeof child->map[i], first[i]);
 }
 
 static int

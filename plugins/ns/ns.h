@@ -186,6 +186,9 @@ uint32_t ns_ids_take (struct berth_call *call, const struct berth_state *state, 
 /* Gives back the range that begins with UID_BASE, or where that is not known (0) what belongs to the record in BOX (-1: none) or to
  * no record.  0 or -1 with errno. */
 int ns_ids_release (const struct berth_state *state, int box, uint32_t uid_base);
+/* Inside of the range of root's sandboxes at BASE: what the id INSIDE is outside, and how far the ids are turned. */
+uint32_t ns_ids_turn (uint32_t base);
+uint32_t ns_ids_outside (uint32_t base, uint32_t inside);
 /* Whether the configured ids belong to nobody else on this machine; -1 after fail. */
 int ns_ids_check (struct berth_call *call, struct berth_state *state);
 

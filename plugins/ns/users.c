@@ -264,7 +264,8 @@ int
 ns_users_give (const struct ns_users *users, int box)
 {
   if (!ns_is_ordinary_user ())
-    return fchownat (box, "workspace", users->range.uid + NS_SANDBOX_ID, users->range.gid + NS_SANDBOX_ID, AT_SYMLINK_NOFOLLOW);
+    return fchownat (box, "workspace", ns_ids_outside (users->range.uid, NS_SANDBOX_ID),
+                     ns_ids_outside (users->range.gid, NS_SANDBOX_ID), AT_SYMLINK_NOFOLLOW);
   return users->single ? 0 : act_inside (users->space, box, give, &users->range);
 }
 
