@@ -121,5 +121,7 @@ berth_sweep (struct berth_host *host)
     if (sweep_one (host, ids.items[i], &error) != 0)
       berth_host_logf (host, BERTH_LOG_WARNING, "sandbox %s is abandoned and could not be destroyed: %s", ids.items[i],
                        error.message);
+  if (ids.count > 0)
+    berth_snapshot_sweep (host); /* what was in the middle of a rollback could not be let go before */
   berth_idle_sweep (host);
 }
