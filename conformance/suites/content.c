@@ -274,10 +274,11 @@ take_report (void *context, const struct berth_tar_report *report)
   return 0;
 }
 
-uint32_t
-suite_export_to (struct suite_box *box, uint64_t max_bytes, const struct berth_tar_sink *sink)
+static uint32_t
+export_asking (struct suite_box *box, uint64_t asks, uint64_t max_bytes, const struct berth_tar_sink *sink)
 {
-  struct berth_tar_limits limits = { .struct_size = sizeof limits, .max_bytes = max_bytes, .max_entries = 100000 };
+  struct berth_tar_limits limits
+      = { .struct_size = sizeof limits, .asks = asks, .max_bytes = max_bytes, .max_entries = 100000 };
   struct suite_call call;
   struct berth_call *made = suite_call_begin (&call, box->suite, box->native_id, NULL, 0);
 
@@ -285,16 +286,35 @@ suite_export_to (struct suite_box *box, uint64_t max_bytes, const struct berth_t
 }
 
 uint32_t
-suite_export (struct suite_box *box, uint64_t max_bytes, struct berth_buffer *tar, struct berth_tar_report *report)
+suite_export_to (struct suite_box *box, uint64_t max_bytes, const struct berth_tar_sink *sink)
+{
+  return export_asking (box, 0, max_bytes, sink);
+}
+
+static uint32_t
+export_into (struct suite_box *box, uint64_t asks, uint64_t max_bytes, struct berth_buffer *tar,
+             struct berth_tar_report *report)
 {
   struct taring taring = { .tar = tar, .report = report };
   struct berth_tar_sink sink
       = { .struct_size = sizeof sink, .context = &taring, .data = take_tar, .report = take_report };
-  uint32_t code = suite_export_to (box, max_bytes != 0 ? max_bytes : TAR_MAX, &sink);
+  uint32_t code = export_asking (box, asks, max_bytes != 0 ? max_bytes : TAR_MAX, &sink);
 
   SUITE_CHECK (box->suite, taring.reports == (code == 0 ? 1 : 0) && !taring.late, "export: %u reports, result %s",
                taring.reports, suite_code_name (code));
   return code;
+}
+
+uint32_t
+suite_export (struct suite_box *box, uint64_t max_bytes, struct berth_buffer *tar, struct berth_tar_report *report)
+{
+  return export_into (box, 0, max_bytes, tar, report);
+}
+
+uint32_t
+suite_export_paused (struct suite_box *box, struct berth_buffer *tar, struct berth_tar_report *report)
+{
+  return export_into (box, BERTH_TAR_FROZEN, 0, tar, report);
 }
 
 uint32_t

@@ -48,6 +48,8 @@ void suite_check_content (struct suite_box *box, const char *path, const void *b
 /* /workspace as a tar, and back.  REPORT may be NULL. */
 uint32_t suite_export (struct suite_box *box, uint64_t max_bytes, struct berth_buffer *tar,
                        struct berth_tar_report *report);
+/* The same of one that is paused. */
+uint32_t suite_export_paused (struct suite_box *box, struct berth_buffer *tar, struct berth_tar_report *report);
 uint32_t suite_import (struct suite_box *box, const void *tar, size_t size, uint64_t max_bytes, uint64_t max_entries);
 /* The same with a sink and a source of the caller's. */
 uint32_t suite_export_to (struct suite_box *box, uint64_t max_bytes, const struct berth_tar_sink *sink);

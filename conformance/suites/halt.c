@@ -9,6 +9,7 @@
 #include "conformance/suites/role.h"
 #include "conformance/suites/run.h"
 #include "conformance/suites/silence.h"
+#include "conformance/suites/tar.h"
 #include "sdk/base/clock.h"
 
 #define QUICK_MS 4000 /* a refusal that is not waited for */
@@ -106,6 +107,31 @@ check_run_refused (struct suite_box *box, const char *when)
                (long long) (berth_clock_monotonic_ms () - begin));
 }
 
+static void
+note_file (void *context, const char *name)
+{
+  *(bool *) context |= strcmp (name, "file") == 0;
+}
+
+/* Whole, or refused: nothing of it is told to stand still that does not. */
+static void
+check_export (struct suite_box *box)
+{
+  BERTH_AUTO_BUFFER struct berth_buffer tar = { 0 };
+  struct berth_tar_report report = { 0 };
+  bool found = false;
+  uint32_t code = suite_export_paused (box, &tar, &report);
+
+  if (code == BERTH_E_WRONG_STATE || code == BERTH_E_CAPABILITY_NOT_SUPPORTED)
+    {
+      SUITE_CHECK (box->suite, tar.size == 0, "an export that is refused gave %zu bytes", tar.size);
+      return;
+    }
+  SUITE_CHECK_CODE (box->suite, "export of a paused one", code, 0);
+  SUITE_CHECK (box->suite, suite_tar_names (&tar, note_file, &found) && found, "the export of a paused one is not complete");
+  SUITE_CHECK (box->suite, (report.has & BERTH_TAR_CHANGED) == 0, "a paused one changed while it was exported");
+}
+
 /* A loop that ticks every 20 ms could write some 25 bytes while it is held. */
 void
 suite_l21 (struct suite_context *suite)
@@ -123,6 +149,7 @@ suite_l21 (struct suite_context *suite)
   require (box, "pause twice", PAUSE);
   check_life (box, "paused,", BERTH_LIFE_PAUSED);
   check_run_refused (box, "run in a paused sandbox");
+  check_export (box);
   berth_clock_sleep_ms (WATCH_MS);
   check_run_refused (box, "a second run in a paused sandbox");
   require (box, "resume", RESUME);
