@@ -8,6 +8,7 @@
 #include "sdk/base/clock.h"
 #include "sdk/base/fs.h"
 
+#define CGROUPS "/sys/fs/cgroup"
 #define FILE_LIMIT ((size_t) 4 << 20)
 
 static bool
@@ -88,9 +89,17 @@ scan_mounts (const char *tag, struct berth_buffer *found)
   return count;
 }
 
+/* What is looked for below a directory: names that carry TAG, or with `inner` the directories in those. */
+struct scan
+{
+  const char *tag;
+  const char *what;
+  bool inner;
+};
+
 /* nftw hands no context on; depth first without it is a few lines. */
 static unsigned int
-scan_tree (int parent, const char *name, const char *tag, const char *what, unsigned int depth, struct berth_buffer *found)
+scan_tree (int parent, const char *name, const struct scan *scan, unsigned int depth, bool inside, struct berth_buffer *found)
 {
   BERTH_AUTO_DIR DIR *dir = NULL;
   int fd = openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -101,41 +110,17 @@ scan_tree (int parent, const char *name, const char *tag, const char *what, unsi
     return 0;
   while ((entry = readdir (dir)) != NULL)
     {
+      bool named = strstr (entry->d_name, scan->tag) != NULL, descends = entry->d_type == DT_DIR;
+
       if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0)
         continue;
-      if (strstr (entry->d_name, tag) != NULL)
+      if (scan->inner ? inside && descends : named)
         {
           count++;
-          berth_buffer_appendf (found, "%s %s/%s; ", what, name, entry->d_name);
+          berth_buffer_appendf (found, "%s %s/%s; ", scan->what, name, entry->d_name);
         }
-      else if (entry->d_type == DT_DIR && depth > 0)
-        count += scan_tree (fd, entry->d_name, tag, what, depth - 1, found);
-    }
-  return count;
-}
-
-/* What is below whatever carries TAG; DEPTH ends it. */
-static unsigned int
-count_below (int parent, const char *name, const char *tag, bool inside, unsigned int depth, struct berth_buffer *found)
-{
-  BERTH_AUTO_DIR DIR *dir = NULL;
-  int fd = openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  struct dirent *entry;
-  unsigned int count = 0;
-
-  if (fd < 0 || (dir = fdopendir (fd)) == NULL)
-    return 0;
-  while ((entry = readdir (dir)) != NULL)
-    {
-      if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
-        continue;
-      if (inside)
-        {
-          count++;
-          berth_buffer_appendf (found, "cgroup %s/%s; ", name, entry->d_name);
-        }
-      if (depth > 0)
-        count += count_below (fd, entry->d_name, tag, inside || strstr (entry->d_name, tag) != NULL, depth - 1, found);
+      if (descends && depth > 0 && (scan->inner || !named))
+        count += scan_tree (fd, entry->d_name, scan, depth - 1, inside || named, found);
     }
   return count;
 }
@@ -143,15 +128,15 @@ count_below (int parent, const char *name, const char *tag, bool inside, unsigne
 unsigned int
 suite_count_inner (const char *tag, struct berth_buffer *found)
 {
-  return count_below (AT_FDCWD, "/sys/fs/cgroup", tag, false, 8, found);
+  return scan_tree (AT_FDCWD, CGROUPS, &(struct scan) { tag, "cgroup", true }, 8, false, found);
 }
 
 unsigned int
 suite_leftovers (const char *tag, const char *directory, struct berth_buffer *found)
 {
   return scan_processes (tag, found) + scan_mounts (tag, found)
-         + scan_tree (AT_FDCWD, "/sys/fs/cgroup", tag, "cgroup", 8, found)
-         + (directory != NULL ? scan_tree (AT_FDCWD, directory, tag, "file", 16, found) : 0);
+         + scan_tree (AT_FDCWD, CGROUPS, &(struct scan) { tag, "cgroup", false }, 8, false, found)
+         + (directory != NULL ? scan_tree (AT_FDCWD, directory, &(struct scan) { tag, "file", false }, 16, false, found) : 0);
 }
 
 void
