@@ -413,7 +413,7 @@ static const struct suite_clause clauses[] = {
   { .id = "D-097", .title = "out of memory is told when it was, and only then", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d097 },
   { .id = "D-098", .title = "the disk's limit counts what is there", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d098 },
   { .id = "D-100", .title = "shared memory has a size and is the sandbox's own", .flags = SUITE_PROGRAM, .run = suite_d100 },
-  { .id = "D-101", .title = "file watches are counted for each sandbox", .flags = SUITE_PROGRAM, .run = suite_d101 },
+  { .id = "D-101", .title = "file watches are counted for each sandbox", .flags = SUITE_PROGRAM, .seconds = 60, .run = suite_d101 },
   { .id = "L06", .title = "a create that its sink refuses leaves nothing", .run = l06_sinks },
   { .id = "L06-steps", .title = "a create that fails at step 1, 2, 3 leaves nothing", .flags = SUITE_SLOW, .seconds = 60, .run = l06_steps },
   { .id = "L06-agent", .title = "a create without its agent leaves nothing", .run = l06_agent },
