@@ -5,6 +5,7 @@
 
 #include "core/state/snapshot.h"
 #include "sdk/base/buffer.h"
+#include "sdk/base/hash.h"
 #include "sdk/base/string.h"
 
 #define CANDIDATES 10 /* that a message names */
@@ -83,11 +84,7 @@ berth_native_id_is_valid (const char *id)
 uint64_t
 berth_id_hash (const char *text)
 {
-  uint64_t hash = UINT64_C (0xcbf29ce484222325);
-
-  for (; *text != '\0'; text++)
-    hash = (hash ^ (unsigned char) *text) * UINT64_C (0x100000001b3);
-  return hash;
+  return berth_hash (BERTH_HASH_SEED, text, strlen (text));
 }
 
 static int

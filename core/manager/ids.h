@@ -20,7 +20,7 @@ int berth_request_id_check (const char *request_id, struct berth_error *error);
 /* What a backend may call its sandbox: [A-Za-z0-9._:-]{1,255}. */
 bool berth_native_id_is_valid (const char *id);
 
-/* A number for a text, the same in every process (FNV-1a). */
+/* A number for a text, the same in every process. */
 uint64_t berth_id_hash (const char *text);
 
 /* The one sandbox that NAME means to the host's owner: id, name, or unambiguous prefix of an id. */

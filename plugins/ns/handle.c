@@ -8,6 +8,7 @@
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/hash.h"
 #include "sdk/base/string.h"
 
 #define STAT_LIMIT 4096
@@ -67,7 +68,7 @@ is_moving (void *context, uint64_t *mark)
     }
   const char *state = strrchr (berth_buffer_string (&line), ')');
   uint64_t before = *mark;
-  *mark = ns_hash (NS_HASH_SEED, line.data, line.size);
+  *mark = berth_hash (BERTH_HASH_SEED, line.data, line.size);
   if (state != NULL && strncmp (state, ") T", 3) == 0)
     return -1;
   return *mark != before || (state != NULL && strncmp (state, ") R", 3) == 0);

@@ -18,6 +18,7 @@
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/hash.h"
 
 #define SETTLED_SECONDS 2
 /* The kernel finds a user by 7 bits of the sum of its id and its id divided by 128. */
@@ -71,7 +72,7 @@ ns_ids_outside (uint32_t base, uint32_t inside)
 uint32_t
 ns_ids_take (struct berth_call *call, const struct berth_state *state, const char *id, int box)
 {
-  uint64_t hash = ns_hash (ns_hash (NS_HASH_SEED, state->state, strlen (state->state)), id, strlen (id));
+  uint64_t hash = berth_hash (berth_hash (BERTH_HASH_SEED, state->state, strlen (state->state)), id, strlen (id));
   BERTH_AUTO_FD int ranges = open_ranges (state);
   char name[16];
 

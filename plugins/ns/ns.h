@@ -109,8 +109,6 @@ int ns_open (struct berth_call *call, struct berth_state **out);
 void ns_close (struct berth_call *call, struct berth_state *state);
 /* Nobody but root can give ids to a sandbox that are not his. */
 bool ns_is_ordinary_user (void);
-uint64_t ns_hash (uint64_t seed, const void *bytes, size_t size);
-#define NS_HASH_SEED UINT64_C (0xcbf29ce484222325)
 
 /* ---- effective.c: what a specification gets ---- */
 #define NS_CAPABILITIES \

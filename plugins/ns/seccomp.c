@@ -20,6 +20,7 @@
 #include "sdk/base/cleanup.h"
 #include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
+#include "sdk/base/hash.h"
 #include "sdk/base/library.h"
 #include "sdk/base/string.h"
 
@@ -274,23 +275,23 @@ compile (struct berth_call *call, bool user_namespaces, struct berth_buffer *out
 static uint64_t
 hash_text (uint64_t seed, const char *text)
 {
-  return ns_hash (seed, text, strlen (text) + 1);
+  return berth_hash (seed, text, strlen (text) + 1);
 }
 
 /* Changes with the lists, the version of Berth and the library. */
 static char *
 cache_path (const struct berth_state *state, bool user_namespaces)
 {
-  uint64_t hash = hash_text (NS_HASH_SEED, PACKAGE_VERSION " spans " LIBSECCOMP_SONAME);
+  uint64_t hash = hash_text (BERTH_HASH_SEED, PACKAGE_VERSION " spans " LIBSECCOMP_SONAME);
 
   if (state->cache == NULL)
     return NULL;
   for (size_t i = 0; ns_syscalls_allowed[i] != NULL; i++)
     hash = hash_text (hash, ns_syscalls_allowed[i]);
   for (const struct ns_syscall_refusal *refusal = ns_syscalls_refused; refusal->name != NULL; refusal++)
-    hash = ns_hash (hash_text (hash, refusal->name), &refusal->error, sizeof refusal->error);
+    hash = berth_hash (hash_text (hash, refusal->name), &refusal->error, sizeof refusal->error);
   for (const struct ns_syscall_guard *guard = ns_syscall_guards; guard->name != NULL; guard++)
-    hash = ns_hash (hash_text (hash, guard->name), &guard->error, sizeof *guard - offsetof (struct ns_syscall_guard, error));
+    hash = berth_hash (hash_text (hash, guard->name), &guard->error, sizeof *guard - offsetof (struct ns_syscall_guard, error));
   return berth_string_format ("%s/seccomp-%016llx%s", state->cache, (unsigned long long) hash,
                               user_namespaces ? "-user-namespaces" : "");
 }
@@ -308,14 +309,14 @@ read_cache (const char *path, struct berth_buffer *out)
   berth_buffer_consume (out, sizeof header);
   if (memcmp (header.magic, cache_magic, sizeof cache_magic) != 0 || out->size % sizeof (struct sock_filter) != 0)
     return -1;
-  return ns_hash (NS_HASH_SEED, out->data, out->size) == header.hash ? 0 : -1;
+  return berth_hash (BERTH_HASH_SEED, out->data, out->size) == header.hash ? 0 : -1;
 }
 
 static void
 write_cache (const char *path, const struct berth_buffer *filter)
 {
   BERTH_AUTO_BUFFER struct berth_buffer file = { 0 };
-  struct cache_header header = { .hash = ns_hash (NS_HASH_SEED, filter->data, filter->size) };
+  struct cache_header header = { .hash = berth_hash (BERTH_HASH_SEED, filter->data, filter->size) };
 
   memcpy (header.magic, cache_magic, sizeof header.magic);
   if (path != NULL && berth_buffer_append (&file, &header, sizeof header) == 0

@@ -6,6 +6,7 @@
 
 #include "plugins/ns/ns.h"
 #include "sdk/base/cleanup.h"
+#include "sdk/base/hash.h"
 
 /* Above what systemd hands out to containers and what sssd gives to accounts of a directory by
  * default, below what systemd reserves at the end. */
@@ -36,17 +37,6 @@ bool
 ns_is_ordinary_user (void)
 {
   return geteuid () != 0;
-}
-
-/* FNV-1a: names things, protects nothing. */
-uint64_t
-ns_hash (uint64_t seed, const void *bytes, size_t size)
-{
-  const unsigned char *byte = bytes;
-
-  for (size_t i = 0; i < size; i++)
-    seed = (seed ^ byte[i]) * UINT64_C (0x100000001b3);
-  return seed;
 }
 
 static int
@@ -108,7 +98,7 @@ ns_open (struct berth_call *call, struct berth_state **out)
     return call->services->fail (call, BERTH_E_CONFIGURATION, "the host gives no state or runtime directory");
   if (read_ids (call, state) < 0 || read_uid_map (call, state) < 0)
     return -1;
-  uint64_t hash = ns_hash (NS_HASH_SEED, state->state, strlen (state->state));
+  uint64_t hash = berth_hash (BERTH_HASH_SEED, state->state, strlen (state->state));
   snprintf (state->tag, sizeof state->tag, "%08x", (unsigned) (hash ^ hash >> 32));
   ns_mounts_open (&state->mounts);
   pthread_mutex_init (&state->owners.mutex, NULL);

@@ -5,7 +5,7 @@ BASE_AGENT_SOURCES = %D%/buffer.c %D%/buffer.h %D%/bytes.h %D%/cleanup.h %D%/clo
 	%D%/string.c %D%/string.h %D%/tree.c
 
 noinst_LTLIBRARIES += %D%/libbase.la
-%C%_libbase_la_SOURCES = $(BASE_AGENT_SOURCES) %D%/base64.c %D%/base64.h %D%/library.c %D%/library.h %D%/machine.c %D%/machine.h %D%/nearest.c %D%/nearest.h
+%C%_libbase_la_SOURCES = $(BASE_AGENT_SOURCES) %D%/base64.c %D%/base64.h %D%/hash.h %D%/library.c %D%/library.h %D%/machine.c %D%/machine.h %D%/nearest.c %D%/nearest.h
 
 # Apart, so that only what speaks JSON needs json-c.
 noinst_LTLIBRARIES += %D%/libjson.la
