@@ -33,18 +33,18 @@ given (const char *option, const char *variable, const struct berth_config *conf
 {
   const struct berth_config_entry *entry = berth_config_entry (berth_config_section (config, "berth"), key);
   const char *text = variable != NULL ? secure_getenv (variable) : NULL;
+  bool is_option = option != NULL && option[0] != '\0';
+  bool is_variable = !is_option && text != NULL && text[0] != '\0';
 
   free (*origin);
-  *origin = strdup ("option");
-  if (option != NULL && option[0] != '\0')
-    return option;
-  free (*origin);
-  *origin = berth_string_format ("environment %s", variable != NULL ? variable : "");
-  if (text != NULL && text[0] != '\0')
-    return text;
-  free (*origin);
-  *origin = strdup (entry != NULL ? entry->origin : "default");
-  return entry != NULL && entry->value[0] != '\0' ? entry->value : NULL;
+  *origin = is_option       ? strdup ("option")
+            : is_variable   ? berth_string_format ("environment %s", variable)
+            : entry != NULL ? strdup (entry->origin)
+                            : strdup ("default");
+  return is_option                                     ? option
+         : is_variable                                 ? text
+         : entry != NULL && entry->value[0] != '\0' ? entry->value
+                                                       : NULL;
 }
 
 /* Ours, and nobody else may write there: else records and sockets could be planted. */
@@ -189,25 +189,19 @@ find_owner (struct berth_host *host, const struct berth_host_options *options, c
   return host->owner != NULL ? 0 : berth_no_memory (error);
 }
 
-static void
-free_config (struct berth_config **config)
-{
-  berth_config_free (*config);
-}
-
 int
-berth_directories_find (struct berth_host *host, const struct berth_host_options *options, struct berth_error *error)
+berth_directories_find (struct berth_host *host, const struct berth_host_options *options, struct berth_config **config,
+                        struct berth_error *error)
 {
-  BERTH_CLEANUP (free_config) struct berth_config *config = NULL;
   bool usual = true;
 
   if (find_config (host, options, error) != 0
-      || (host->config_file[0] != '\0' && berth_config_read (host->config_file, &config, error) != 0)
-      || (host->system_config_file != NULL && berth_config_read_below (host->system_config_file, config, error) != 0))
+      || berth_config_read (host->config_file[0] != '\0' ? host->config_file : NULL, config, error) != 0
+      || (host->system_config_file != NULL && berth_config_read_below (host->system_config_file, *config, error) != 0))
     return -1;
-  return find_owner (host, options, config, error) != 0 || find_state (host, options, config, &usual, error) != 0
-                 || find_runtime (host, options, config, usual, error) != 0
-                 || find_cache (host, config, usual, error) != 0
+  return find_owner (host, options, *config, error) != 0 || find_state (host, options, *config, &usual, error) != 0
+                 || find_runtime (host, options, *config, usual, error) != 0
+                 || find_cache (host, *config, usual, error) != 0
              ? -1
              : 0;
 }

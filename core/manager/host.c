@@ -55,13 +55,13 @@ find_agent (struct berth_host *host, struct berth_error *error)
 }
 
 static int
-open_registry (struct berth_host *host, const struct berth_host_options *options, struct berth_error *error)
+open_registry (struct berth_host *host, const struct berth_host_options *options, struct berth_config **config,
+               struct berth_error *error)
 {
   struct berth_registry_options registry = {
     .backend_path = options->backend_path,
     .installed_dir = BERTH_BACKENDDIR,
-    .config_file = host->config_file[0] != '\0' ? host->config_file : NULL,
-    .system_config_file = host->system_config_file,
+    .config = BERTH_STEAL_POINTER (*config),
     .state_dir = host->state_dir,
     .runtime_dir = host->runtime_dir,
     .cache_dir = host->cache_dir,
@@ -75,11 +75,18 @@ open_registry (struct berth_host *host, const struct berth_host_options *options
   return berth_registry_open (&registry, &host->registry, error);
 }
 
+static void
+free_config (struct berth_config **config)
+{
+  berth_config_free (*config);
+}
+
 /* ASIDE: NULL, or the database is damaged and a new one is begun. */
 static int
 open_host (const struct berth_host_options *options, char **aside, struct berth_host **out, struct berth_error *error)
 {
   struct berth_host_options ours = BERTH_HOST_OPTIONS_INIT;
+  BERTH_CLEANUP (free_config) struct berth_config *config = NULL;
   struct berth_host *host = calloc (1, sizeof *host);
 
   if (host == NULL)
@@ -89,11 +96,11 @@ open_host (const struct berth_host_options *options, char **aside, struct berth_
     goto failed;
   host->log = ours.log;
   host->log_context = ours.log_context;
-  if (find_agent (host, error) != 0 || berth_directories_find (host, &ours, error) != 0
+  if (find_agent (host, error) != 0 || berth_directories_find (host, &ours, &config, error) != 0
       || (aside != NULL ? berth_store_rebuild (host->state_dir, &host->store, aside, error)
                         : berth_store_open (host->state_dir, &host->store, error))
              != 0
-      || open_registry (host, &ours, error) != 0 || berth_limits_read (host->registry, &host->limits, error) != 0
+      || open_registry (host, &ours, &config, error) != 0 || berth_limits_read (host->registry, &host->limits, error) != 0
       || berth_audit_read_settings (host->registry, &host->audit, error) != 0)
     goto failed;
   *out = host;

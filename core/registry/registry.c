@@ -161,9 +161,7 @@ read_options (struct berth_registry *registry, const struct berth_registry_optio
   for (uint32_t i = 0; i < problems.count; i++)
     berth_registry_log (registry, BERTH_LOG_WARNING, "%s", problems.items[i].text);
   registry->allow_test_backends = options->allow_test_backends || (allow != NULL && strcmp (allow, "1") == 0);
-  if (berth_config_read (options->config_file, &registry->config, error) < 0
-      || (options->system_config_file != NULL
-          && berth_config_read_below (options->system_config_file, registry->config, error) < 0)
+  if ((registry->config == NULL && berth_config_read (options->config_file, &registry->config, error) < 0)
       || read_enabled (registry, error) < 0)
     return -1;
   return read_default (registry, error);
@@ -176,7 +174,11 @@ berth_registry_open (const struct berth_registry_options *options, struct berth_
   struct berth_registry *registry = calloc (1, sizeof *registry);
 
   if (registry == NULL)
-    return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the registry");
+    {
+      berth_config_free (options->config);
+      return berth_error_set (error, BERTH_E_RESOURCE_EXHAUSTED, "no memory for the registry");
+    }
+  registry->config = options->config;
   pthread_mutex_init (&registry->mutex, NULL);
   pthread_cond_init (&registry->changed, NULL);
   if (read_options (registry, options, error) < 0)

@@ -10,13 +10,14 @@
 #include <berth/berth.h>
 
 struct berth_registry;
+struct berth_config;
 
 struct berth_registry_options
 {
   const char *backend_path;  /* colon-separated, searched first; may be NULL */
   const char *installed_dir; /* searched last; NULL: the directory of the build's configuration */
+  struct berth_config *config; /* berth.conf where it has been read: taken over, with a failure too; else NULL */
   const char *config_file;   /* berth.conf; NULL or missing: none */
-  const char *system_config_file; /* what holds for keys that the other does not have; NULL: none */
   const char *state_dir;     /* instances get STATE_DIR/backends/NAME */
   const char *runtime_dir;   /* instances get RUNTIME_DIR/NAME */
   const char *cache_dir;     /* instances get CACHE_DIR/NAME */
