@@ -1,7 +1,5 @@
 #include "core/manager/interrupted.h"
 
-#include <string.h>
-
 #include "core/manager/answer.h"
 #include "core/manager/expiry.h"
 #include "core/manager/idle.h"
@@ -15,21 +13,6 @@ static bool
 may_go_on (struct berth_instance *instance)
 {
   return (berth_instance_backend (instance)->flags & BERTH_BACKEND_USES_LIBCURL) != 0;
-}
-
-static int
-write_down (struct berth_host *host, struct berth_record *record, const struct berth_seen *seen,
-            struct berth_error *error)
-{
-  const struct berth_record_native native = { seen->native_id, seen->assignment_id, record->generation, NULL, 0 };
-
-  if (strcmp (seen->sandbox_id, record->id) != 0)
-    return 0;
-  if (berth_store_add_native (host->store, record->id, &native, error) != 0)
-    return -1;
-  return berth_record_add_native (record, native.id, native.assignment_id, native.generation, NULL, 0) != 0
-             ? berth_no_memory (error)
-             : 0;
 }
 
 /* "Nothing found" counts only when it was asked late enough.  The first who finds nothing moves the
@@ -47,22 +30,6 @@ settle (struct berth_host *host, struct berth_instance *instance, struct berth_r
   return berth_store_update (host->store, record, error) != 0 ? -1 : 1;
 }
 
-/* 1 by the assignment id, 0 by labels, which is what there is without CORRELATED_CREATE; -1. */
-static int
-look (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
-      struct berth_inventory *inventory, struct berth_error *error)
-{
-  struct berth_error failed = { 0 };
-
-  if (berth_inventory_find (host, instance, record->assignment_id, BERTH_CONTROL_MS, inventory, &failed) == 0)
-    return 1;
-  if (failed.code == BERTH_E_CAPABILITY_NOT_SUPPORTED)
-    return berth_inventory_read (host, instance, BERTH_CONTROL_MS, inventory, error);
-  if (error != NULL)
-    *error = failed;
-  return -1;
-}
-
 int
 berth_interrupted_look_locked (struct berth_host *host, struct berth_instance *instance,
                                struct berth_record *record, bool *certain, struct berth_error *error)
@@ -72,12 +39,12 @@ berth_interrupted_look_locked (struct berth_host *host, struct berth_instance *i
   *certain = true;
   if (record->assignment_id == NULL || record->native_count > 0)
     return 0;
-  int correlated = look (host, instance, record, &inventory, error);
+  int correlated = berth_inventory_look (host, instance, record->assignment_id, &inventory, error);
   if (correlated < 0)
     return -1;
   for (size_t i = 0; i < inventory.count; i++)
-    if (inventory.items[i].ownership.claimant == BERTH_MINE
-        && write_down (host, record, &inventory.items[i], error) != 0)
+    if (berth_inventory_is_of (&inventory.items[i], record)
+        && berth_inventory_write_down (host, &inventory.items[i], record->generation, record, error) != 0)
       return -1;
   *certain = record->native_count > 0 || correlated == 1;
   return record->native_count > 0 ? 0 : settle (host, instance, record, error);

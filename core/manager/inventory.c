@@ -172,6 +172,38 @@ berth_inventory_find (struct berth_host *host, struct berth_instance *instance, 
   return berth_call_end (&call, result, error);
 }
 
+int
+berth_inventory_look (struct berth_host *host, struct berth_instance *instance, const char *assignment_id,
+                      struct berth_inventory *out, struct berth_error *error)
+{
+  struct berth_error failed = { 0 };
+
+  if (berth_inventory_find (host, instance, assignment_id, BERTH_CONTROL_MS, out, &failed) == 0)
+    return 1;
+  if (failed.code == BERTH_E_CAPABILITY_NOT_SUPPORTED)
+    return berth_inventory_read (host, instance, BERTH_CONTROL_MS, out, error);
+  if (error != NULL)
+    *error = failed;
+  return -1;
+}
+
+bool
+berth_inventory_is_of (const struct berth_seen *seen, const struct berth_record *record)
+{
+  return seen->ownership.claimant == BERTH_MINE && strcmp (seen->sandbox_id, record->id) == 0;
+}
+
+int
+berth_inventory_write_down (struct berth_host *host, const struct berth_seen *seen, int64_t generation,
+                            struct berth_record *record, struct berth_error *error)
+{
+  const struct berth_record_native native = { seen->native_id, seen->assignment_id, generation, NULL, 0 };
+
+  if (berth_store_add_native (host->store, record->id, &native, error) != 0)
+    return -1;
+  return berth_record_add_native (record, native.id, native.assignment_id, generation, NULL, 0) != 0 ? berth_no_memory (error) : 0;
+}
+
 /* Without INVENTORY it is one of all. */
 static int
 pick (struct berth_host *host, struct berth_instance *instance, const char *native_id, struct berth_inventory *out,

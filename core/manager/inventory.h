@@ -51,6 +51,16 @@ int berth_inventory_read (struct berth_host *host, struct berth_instance *instan
 int berth_inventory_find (struct berth_host *host, struct berth_instance *instance, const char *assignment_id,
                           int64_t milliseconds, struct berth_inventory *out, struct berth_error *error);
 
+/* What an operation that was interrupted made: 1 by its assignment id, 0 by labels, which is what there
+ * is without CORRELATED_CREATE; -1. */
+int berth_inventory_look (struct berth_host *host, struct berth_instance *instance, const char *assignment_id,
+                          struct berth_inventory *out, struct berth_error *error);
+/* Whether it is MINE, and of the sandbox of that record. */
+bool berth_inventory_is_of (const struct berth_seen *seen, const struct berth_record *record);
+/* Puts it on record as a native of that generation, in the store and in *RECORD. */
+int berth_inventory_write_down (struct berth_host *host, const struct berth_seen *seen, int64_t generation,
+                                struct berth_record *record, struct berth_error *error);
+
 /* The one called NATIVE: 1, 0 when there is none, -1. */
 int berth_inventory_describe (struct berth_host *host, struct berth_instance *instance,
                               const struct berth_record_native *native, struct berth_inventory *out,

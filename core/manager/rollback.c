@@ -1,15 +1,16 @@
 /* Back to a snapshot: the replacement is made and filled first, and takes the place of the old one in
  * one change of the record. */
-#include "core/manager/audit.h"
 #include "core/manager/rollback.h"
 
 #include <string.h>
 
+#include "core/manager/audit.h"
 #include "core/manager/creation.h"
 #include "core/manager/expiry.h"
 #include "core/manager/inventory.h"
 #include "core/manager/snapshot.h"
 #include "core/manager/sweep.h"
+#include "sdk/base/string.h"
 
 #define LOCK_MS (60 * 1000)
 
@@ -25,16 +26,14 @@ add_native (struct berth_record *to, const struct berth_record_native *native, s
              : 0;
 }
 
-/* Everything by that assignment id, or by labels.  Where there is neither way nobody will ever know. */
+/* Where there is no way to look nobody will ever know. */
 static int
 look (struct berth_host *host, struct berth_instance *instance, const struct berth_record *record,
       struct berth_inventory *out, struct berth_error *error)
 {
   struct berth_error failed = { 0 };
 
-  if (berth_inventory_find (host, instance, record->assignment_id, BERTH_CONTROL_MS, out, &failed) == 0
-      || (failed.code == BERTH_E_CAPABILITY_NOT_SUPPORTED
-          && berth_inventory_read (host, instance, BERTH_CONTROL_MS, out, &failed) == 0))
+  if (berth_inventory_look (host, instance, record->assignment_id, out, &failed) >= 0)
     return 0;
   if (failed.code != BERTH_E_CAPABILITY_NOT_SUPPORTED)
     return berth_error_set (error, failed.code, "%s", failed.message);
@@ -58,12 +57,8 @@ berth_rollback_find_lost_locked (struct berth_host *host, struct berth_instance 
   for (size_t i = 0; i < inventory.count; i++)
     {
       const struct berth_seen *seen = &inventory.items[i];
-      struct berth_record_native native = { seen->native_id, seen->assignment_id, record->generation + 1, NULL, 0 };
-      if (seen->ownership.claimant != BERTH_MINE || strcmp (seen->sandbox_id, record->id) != 0
-          || seen->assignment_id == NULL || strcmp (seen->assignment_id, record->assignment_id) != 0)
-        continue;
-      if (berth_store_add_native (host->store, record->id, &native, error) != 0
-          || add_native (record, &native, error) != 0)
+      if (berth_inventory_is_of (seen, record) && seen->assignment_id != NULL && berth_string_equal (seen->assignment_id, record->assignment_id)
+          && berth_inventory_write_down (host, seen, record->generation + 1, record, error) != 0)
         return -1;
     }
   return 0;
