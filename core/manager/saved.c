@@ -44,6 +44,8 @@ static const struct field
 #undef MEMBER
 };
 #define FIELDS (sizeof fields / sizeof *fields)
+_Static_assert (offsetof (struct berth_create_options, idle_resume) + sizeof (uint32_t) == sizeof (struct berth_create_options),
+                "a new option is saved too: add it here, then move this to it");
 
 static void *
 slot (const struct berth_create_options *options, const struct field *field)
