@@ -19,6 +19,18 @@
 #define CROWD 1000
 #define CROWD_ROUNDS 20
 
+/* A row for each of NAMES, in whose place there is only why. */
+static void
+leave_out (struct bench *bench, const char *const *names, size_t count, const char *why)
+{
+  for (size_t i = 0; i < count; i++)
+    {
+      struct figure *figure = bench_add (bench, names[i]);
+      figure->left_name = figure->right_name = "-";
+      figure->left_out = why;
+    }
+}
+
 /* ---- files ---- */
 
 static int64_t
@@ -232,7 +244,10 @@ measure_workspace (struct bench *bench, const char *tree, const char *const name
   options.memory_bytes = MEMORY_BYTES;
   if ((strcmp (tree, "many") == 0 ? make_many (bench) : shell (bench, "head -c 806M /dev/urandom | base64 -w 0 | head -c 1G > one")) != 0
       || shell (bench, pack) != 0 || berth_sandbox_create (bench->host, &options, &bench->sandbox, NULL) != 0)
-    return;
+    {
+      leave_out (bench, names, 4, "making what is measured");
+      return;
+    }
   measure_tar (bench, names[0], import_inside, import_with_tar);
   measure_tar (bench, names[1], export_inside, export_with_tar);
   measure_tar (bench, names[2], save_inside, save_with_zstd);
@@ -333,27 +348,36 @@ time_list (struct bench *bench)
 static void
 measure_crowd (struct bench *bench)
 {
+  static const char *const names[]
+      = { "create and destroy among 100", "create and destroy among 1000", "ls of 1000", "bwrap among the same 1000" };
   BERTH_AUTO_FREE struct berth_sandbox **crowd = calloc (CROWD, sizeof *crowd);
   struct moment alone = time_moment (bench), now;
   double list_of_one = time_list (bench);
   int made = 1; /* the bench's own */
 
   if (crowd == NULL)
-    return;
+    {
+      leave_out (bench, names, 4, "memory");
+      return;
+    }
   while (made < 100 && create (bench, &crowd[made]) == 0)
     made++;
   now = time_moment (bench);
   if (made == 100)
-    add_crowd (bench, "create and destroy among 100", "100 alive", now.ours, alone.ours);
+    add_crowd (bench, names[0], "100 alive", now.ours, alone.ours);
+  else
+    leave_out (bench, names, 1, "making 100 sandboxes");
   while (made < CROWD && create (bench, &crowd[made]) == 0)
     made++;
   now = time_moment (bench);
   if (made == CROWD)
     {
-      add_crowd (bench, "create and destroy among 1000", "1000 alive", now.ours, alone.ours);
-      add_crowd (bench, "ls of 1000", "1000 alive", time_list (bench), list_of_one);
-      add_crowd (bench, "bwrap among the same 1000", "1000 alive", now.other, alone.other);
+      add_crowd (bench, names[1], "1000 alive", now.ours, alone.ours);
+      add_crowd (bench, names[2], "1000 alive", time_list (bench), list_of_one);
+      add_crowd (bench, names[3], "1000 alive", now.other, alone.other);
     }
+  else
+    leave_out (bench, names + 1, 3, "making 1000 sandboxes");
   for (int i = 1; i < CROWD; i++)
     berth_sandbox_cleanup (&crowd[i]);
 }
@@ -450,6 +474,7 @@ measure_data (struct bench *bench)
 {
   static const char *const many[] = { "import 100 000 small files", "export 100 000 small files",
                                       "snapshot of 100 000 small files", "restore 100 000 small files" };
+  static const char *const files[] = { "write a file of 256 MiB", "read a file of 256 MiB" };
   static const char *const one[] = { "import 1 GiB", "export 1 GiB", "snapshot of 1 GiB", "restore 1 GiB" };
   struct berth_create_options options = BERTH_CREATE_OPTIONS_INIT;
   struct berth_sandbox *kept = bench->sandbox;
@@ -457,11 +482,17 @@ measure_data (struct bench *bench)
   options.memory_bytes = MEMORY_BYTES;
   if (berth_sandbox_create (bench->host, &options, &bench->sandbox, NULL) == 0)
     {
-      measure_file (bench, "write a file of 256 MiB", write_inside, write_plain);
-      measure_file (bench, "read a file of 256 MiB", read_inside, read_plain);
+      measure_file (bench, files[0], write_inside, write_plain);
+      measure_file (bench, files[1], read_inside, read_plain);
       berth_sandbox_cleanup (&bench->sandbox);
       measure_workspace (bench, "many", many);
       measure_workspace (bench, "one", one);
+    }
+  else
+    {
+      leave_out (bench, files, 2, "making a sandbox");
+      leave_out (bench, many, 4, "making a sandbox");
+      leave_out (bench, one, 4, "making a sandbox");
     }
   bench->sandbox = kept;
 }
