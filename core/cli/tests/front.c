@@ -1,6 +1,8 @@
 /* What people and scripts see of `berth`: statuses, outputs, names, JSON.  Built once for each of
  * the backends it is run on. */
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +10,13 @@
 #include <unistd.h>
 
 #include "core/cli/tests/process.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fd.h"
 #include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
+
+#define PATIENCE_MS 60000
 
 #define EXPECT_TEXT(buffer, text) CU_ASSERT_STRING_EQUAL (berth_buffer_string (&(buffer)), text)
 
@@ -739,6 +745,35 @@ test_events (void)
   CU_ASSERT_EQUAL (result.out.size, 0);
 }
 
+/* What is recorded before it listens is not told, so there is something again and again until it speaks. */
+static void
+test_events_that_follow (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  AUTO_RESULT struct process_result told = { 0 };
+  BERTH_AUTO_JSON struct berth_json *record = NULL;
+  struct process process;
+  int64_t end = berth_clock_monotonic_ms () + PATIENCE_MS;
+
+  berth (&result, "create", "--name", "watched");
+  EXPECT_STATUS (result, 0);
+  CU_ASSERT_EQUAL_FATAL (process_start (&process, NULL, (const char *const[]){ "events", "-f", "--json", NULL }), 0);
+  do
+    {
+      berth (&result, "renew", "watched", "--ttl", "20m");
+      EXPECT_STATUS (result, 0);
+    }
+  while (berth_fd_wait (process.out, POLLIN, berth_clock_monotonic_ms () + 200) == 0 && berth_clock_monotonic_ms () < end);
+  CU_ASSERT_EQUAL (kill (process.pid, SIGINT), 0);
+  process_finish (&process, &told);
+  EXPECT_STATUS (told, 128 + SIGINT);
+  told.out.size = (size_t) (strchrnul (berth_buffer_string (&told.out), '\n') - told.out.data);
+  record = process_json (&told.out);
+  CU_ASSERT_STRING_EQUAL (text_of (record, "operation"), "renew");
+  berth (&result, "rm", "watched");
+  EXPECT_STATUS (result, 0);
+}
+
 #ifndef EXECUTES
 static void
 test_life (void)
@@ -799,6 +834,7 @@ main (void)
     { "env save and rm with --json", test_saved_as_json },
     { "options of another word of a command are refused", test_options_of_others },
     { "events", test_events },
+    { "events -f tells what happens meanwhile", test_events_that_follow },
     { "L14 the same request id gives the same sandbox", test_request_id },
     { "files, read, write", test_files },
     { "D-055 F04 names of any bytes", test_odd_names },

@@ -12,6 +12,7 @@
 
 #include "core/cli/tests/process.h"
 #include "sdk/base/fd.h"
+#include "sdk/base/string.h"
 #include "sdk/base/tests/runner.h"
 
 #define PATIENCE_MS 20000
@@ -149,6 +150,34 @@ test_names_on_a_terminal (void)
   berth (&result, "rm", "odd");
 }
 
+/* Where people watch it says how far it is, and takes that away again; --quiet says nothing. */
+static void
+test_progress (void)
+{
+  AUTO_RESULT struct process_result result = { 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer seen = { 0 };
+  BERTH_AUTO_BUFFER struct berth_buffer quiet = { 0 };
+  struct terminal terminal;
+
+  berth (&result, "create", "--name", "large");
+  EXPECT_STATUS (result, 0);
+  berth (&result, "exec", "large", "sh", "-c", "head -c 30000000 /dev/urandom > noise");
+  EXPECT_STATUS (result, 0);
+  terminal_open (&terminal);
+  CU_ASSERT_EQUAL (terminal_run (&terminal, (const char *const[]){ process_program (), "snapshot", "large", NULL }, &seen), 0);
+  CU_ASSERT_EQUAL (terminal_run (&terminal, (const char *const[]){ process_program (), "snapshot", "-q", "large", NULL }, &quiet), 0);
+  terminal_close (&terminal);
+  const char *line = strstr (berth_buffer_string (&seen), "\r\033[K"), *last = NULL;
+  for (const char *at = line; at != NULL; at = strstr (at + 1, "\r\033[K"))
+    last = at;
+  CU_ASSERT_PTR_NOT_NULL_FATAL (line);
+  CU_ASSERT (line[4] >= 'a' && line[4] <= 'z');
+  CU_ASSERT (berth_string_starts_with (last + 4, "sn-"));
+  CU_ASSERT_PTR_NULL (strstr (berth_buffer_string (&quiet), "\033[K"));
+  berth (&result, "rm", "large");
+  EXPECT_STATUS (result, 0);
+}
+
 /* ---- characters ---- */
 
 static void
@@ -246,6 +275,7 @@ test_doctor_without_namespaces (void)
 static const struct berth_test tests[] = {
   { "D-169 nothing is typed into the caller's terminal", test_typing },
   { "D-169 names from a sandbox do nothing to a terminal", test_names_on_a_terminal },
+  { "progress is shown on a terminal, and wiped away", test_progress },
   { "D-180 characters at the border of a read", test_characters },
   { "D-180 characters in JSON, whole and cut", test_characters_in_json },
   { "D-171 the doctor knows a machine without user namespaces", test_doctor_without_namespaces },
