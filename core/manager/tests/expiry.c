@@ -25,19 +25,12 @@ make (const struct place *place, int64_t ttl_ms)
   return sandbox;
 }
 
-static void
-load (const struct place *place, const struct berth_sandbox *sandbox, struct berth_record *record)
-{
-  *record = (struct berth_record) { 0 };
-  CU_ASSERT_EQUAL_FATAL (berth_store_load (place->host->store, berth_sandbox_id (sandbox), 0, record, NULL), 0);
-}
-
 static int64_t
 left (const struct place *place, const struct berth_sandbox *sandbox)
 {
   BERTH_AUTO_RECORD struct berth_record record;
 
-  load (place, sandbox, &record);
+  place_load (place, sandbox, &record);
   return berth_expiry_left (&record);
 }
 
@@ -57,7 +50,7 @@ set_end (const struct place *place, const struct berth_sandbox *sandbox, const c
 {
   BERTH_AUTO_RECORD struct berth_record record;
 
-  load (place, sandbox, &record);
+  place_load (place, sandbox, &record);
   record.deadline_wall_ms = berth_clock_wall_ms () + wall_in_ms;
   record.deadline_boot_ms = berth_clock_boottime_ms () + boot_in_ms;
   if (boot_id != NULL)
@@ -232,7 +225,7 @@ check_held (const struct place *place, struct berth_sandbox *sandbox,
   berth_clock_sleep_ms (1700);
   berth_sweep (place->host);
   CU_ASSERT_EQUAL (place_records (place), 1);
-  load (place, sandbox, &record);
+  place_load (place, sandbox, &record);
   CU_ASSERT_EQUAL (record.deadline_wall_ms, 0);
   CU_ASSERT_TRUE (record.left_ms > 0 && record.left_ms <= 1500);
   CU_ASSERT_EQUAL (go_on (sandbox, NULL, NULL), 0);
@@ -280,7 +273,7 @@ test_pause_not_recorded (void)
   CU_ASSERT_EQUAL (berth_store_set_state (place.host->store, berth_sandbox_id (sandbox), BERTH_RECORD_RUNNING, NULL), 0);
   set_end (&place, sandbox, NULL, -1, -1);
   berth_sweep (place.host);
-  load (&place, sandbox, &record);
+  place_load (&place, sandbox, &record);
   CU_ASSERT_EQUAL (record.state, BERTH_RECORD_PAUSED);
   CU_ASSERT_TRUE (record.left_ms >= 60 * 1000);
   CU_ASSERT_EQUAL (berth_sandbox_resume (sandbox, NULL, NULL), 0);

@@ -44,19 +44,12 @@ make (const struct place *place, uint32_t action, bool resume)
   return sandbox;
 }
 
-static void
-load (const struct place *place, const struct berth_sandbox *sandbox, struct berth_record *record)
-{
-  *record = (struct berth_record) { 0 };
-  CU_ASSERT_EQUAL_FATAL (berth_store_load (place->host->store, berth_sandbox_id (sandbox), 0, record, NULL), 0);
-}
-
 static int64_t
 state (const struct place *place, const struct berth_sandbox *sandbox)
 {
   BERTH_AUTO_RECORD struct berth_record record;
 
-  load (place, sandbox, &record);
+  place_load (place, sandbox, &record);
   return record.state;
 }
 
@@ -78,7 +71,7 @@ unused_for (const struct place *place, const struct berth_sandbox *sandbox, int6
                                        .tv_nsec = (then_ms % 1000 + 1000) % 1000 * 1000000 } };
 
   CU_ASSERT_EQUAL_FATAL (utimensat (AT_FDCWD, path, times, 0), 0);
-  load (place, sandbox, &record);
+  place_load (place, sandbox, &record);
   record.idle_look_wall_ms = record.idle_look_boot_ms = 1;
   CU_ASSERT_EQUAL (berth_store_update (place->host->store, &record, NULL), 0);
 }
@@ -361,7 +354,7 @@ test_stands_still (void)
     {
       BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = make (&place, BERTH_IDLE_DESTROY, false);
       BERTH_AUTO_RECORD struct berth_record record, after;
-      load (&place, sandbox, &record);
+      place_load (&place, sandbox, &record);
       if (rows[i].boot_id != NULL)
         {
           free (record.boot_id);
@@ -372,7 +365,7 @@ test_stands_still (void)
       become_idle (&place, sandbox);
       berth_sweep (place.host);
       CU_ASSERT_EQUAL_FATAL (place_records (&place), 1);
-      load (&place, sandbox, &after);
+      place_load (&place, sandbox, &after);
       CU_ASSERT_EQUAL (after.state, rows[i].becomes);
       CU_ASSERT_EQUAL (after.idled, 0);
     }
@@ -404,7 +397,7 @@ test_clocks (void)
       struct berth_sandbox *sandbox = make (&place, BERTH_IDLE_DESTROY, false);
       BERTH_AUTO_RECORD struct berth_record record;
       unused_for (&place, sandbox, rows[i].unused_ms);
-      load (&place, sandbox, &record);
+      place_load (&place, sandbox, &record);
       record.idle_look_wall_ms = berth_clock_wall_ms () + rows[i].look_wall_in_ms;
       record.idle_look_boot_ms = berth_clock_boottime_ms () + rows[i].look_boot_in_ms;
       CU_ASSERT_EQUAL (berth_store_update (place.host->store, &record, NULL), 0);
@@ -574,7 +567,7 @@ test_fails (void)
   place_faults (&place, "pause.pause=fail:UNREACHABLE");
   berth_sweep (place.host);
   place_faults (&place, "");
-  load (&place, sandbox, &record);
+  place_load (&place, sandbox, &record);
   CU_ASSERT_EQUAL (record.state, BERTH_RECORD_RUNNING);
   CU_ASSERT_EQUAL (record.idled, 0);
   /* not again at once, by everybody's every command */
@@ -698,13 +691,13 @@ test_environment (void)
   CU_ASSERT_EQUAL (berth_environment_save (place.host, "work", &saved, NULL), 0);
   create.base = "work";
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &create, &sandbox, NULL), 0);
-  load (&place, sandbox, &record);
+  place_load (&place, sandbox, &record);
   CU_ASSERT_EQUAL (record.idle_ms, IDLE_MS);
   CU_ASSERT_EQUAL (record.idle_action, BERTH_IDLE_STOP);
   CU_ASSERT_EQUAL (record.idle_resume, 1);
   create.idle_action = BERTH_IDLE_KEEP;
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &create, &other, NULL), 0);
-  load (&place, other, &second);
+  place_load (&place, other, &second);
   CU_ASSERT_EQUAL (second.idle_action, BERTH_IDLE_KEEP);
   CU_ASSERT_EQUAL (second.idle_resume, 0);
 }

@@ -179,6 +179,13 @@ place_sightings (const struct place *place)
   return sightings.count;
 }
 
+void
+place_load (const struct place *place, const struct berth_sandbox *sandbox, struct berth_record *record)
+{
+  *record = (struct berth_record) { 0 };
+  CU_ASSERT_EQUAL_FATAL (berth_store_load (place->host->store, berth_sandbox_id (sandbox), 0, record, NULL), 0);
+}
+
 size_t
 place_marks (const struct place *place)
 {

@@ -36,6 +36,8 @@ void place_become_another (struct place *place);
 
 /* For a child process, which uses nothing of its parent's host: ends it when there is none. */
 struct berth_host *place_own_host (const struct place *place);
+/* What is on record of it, for the caller to clear. */
+void place_load (const struct place *place, const struct berth_sandbox *sandbox, struct berth_record *record);
 /* How many sandboxes have a mark of their last use. */
 size_t place_marks (const struct place *place);
 /* Once a host has looked nothing is left: no record, no sandbox.  Leaves no host open. */
