@@ -117,11 +117,12 @@ export_paused (struct berth_call *call, const struct berth_handle *handle, const
   if (box < 0)
     return -1;
   BERTH_AUTO_FD int agent = ns_meta_agent (&meta);
-  if (agent < 0 || !ns_freezer_is_still (meta.freezer))
+  if (agent < 0 || !ns_freezer_is_closed (meta.freezer))
     return call->services->fail (call, BERTH_E_WRONG_STATE, "the sandbox %s is not paused", handle->id);
-  if (start (call, handle->state, &meta, agent, &door) < 0 || export_through (call, &door, limits, sink) < 0)
+  if (ns_freezer_wait (call, meta.freezer, handle->id) < 0 || start (call, handle->state, &meta, agent, &door) < 0
+      || export_through (call, &door, limits, sink) < 0)
     return -1;
-  if (ns_freezer_is_still (meta.freezer))
+  if (ns_freezer_is_closed (meta.freezer))
     return 0;
   return call->services->fail (call, BERTH_E_CONFLICT, "the sandbox %s went on while it was exported", handle->id);
 }

@@ -46,11 +46,9 @@ ns_freezer_is_closed (const char *freezer)
   return file_says (freezer, is_version_1 (freezer) ? "FR" : "1"); /* FREEZING, FROZEN */
 }
 
-bool
-ns_freezer_is_still (const char *freezer)
+static bool
+is_still (const char *freezer)
 {
-  if (freezer == NULL)
-    return false;
   if (is_version_1 (freezer))
     return file_says (freezer, "FROZEN");
   BERTH_AUTO_FREE char *events
@@ -92,10 +90,10 @@ find (struct berth_call *call, const struct berth_state *state, const char *id, 
 }
 
 /* A process in the middle of a system call that cannot be interrupted comes later. */
-static int
-wait_until_still (struct berth_call *call, const char *freezer, const char *id)
+int
+ns_freezer_wait (struct berth_call *call, const char *freezer, const char *id)
 {
-  for (int64_t end = berth_clock_monotonic_ms () + FREEZE_MS; !ns_freezer_is_still (freezer);)
+  for (int64_t end = berth_clock_monotonic_ms () + FREEZE_MS; !is_still (freezer);)
     {
       uint32_t code = call->services->cancelled (call);
       if (code != 0)
@@ -119,7 +117,7 @@ ns_pause (struct berth_call *call, struct berth_state *state, const struct berth
   bool was_closed = ns_freezer_is_closed (meta.freezer);
   if (set (meta.freezer, true) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot freeze the sandbox %s: %m", native->id);
-  if (wait_until_still (call, meta.freezer, native->id) == 0)
+  if (ns_freezer_wait (call, meta.freezer, native->id) == 0)
     return 0;
   if (!was_closed)
     set (meta.freezer, false);

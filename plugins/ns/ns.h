@@ -259,8 +259,9 @@ int ns_disk_wait (struct berth_call *call, int box, const char *id);
 char *ns_freezer_path (const char *directory, int version);
 /* Whether it is frozen, or about to be; what cannot be read is not. */
 bool ns_freezer_is_closed (const char *freezer);
-/* Whether all of it stands still by now. */
-bool ns_freezer_is_still (const char *freezer);
+/* Waits until all of the frozen sandbox ID stands still.  A signal moves one that does for a moment, within the
+ * kernel.  0, or -1 after fail. */
+int ns_freezer_wait (struct berth_call *call, const char *freezer, const char *id);
 /* Lets what was killed while frozen die, where the kernel does not by itself. */
 void ns_freezer_let_die (const char *freezer);
 int ns_pause (struct berth_call *call, struct berth_state *state, const struct berth_native *native,
