@@ -342,6 +342,33 @@ take_cgroup2_away (void)
   return 0;
 }
 
+static int
+count_bytes (void *context, const void *bytes, size_t size)
+{
+  *(uint64_t *) context += size;
+  return 0;
+}
+
+static int
+take_report (void *context, const struct berth_tar_report *report)
+{
+  return report->entries == 1 ? 0 : -1;
+}
+
+/* Of a sandbox that is paused, with one file of 100000 bytes. */
+static bool
+is_exported (struct guest *guest, struct host_call *call)
+{
+  uint64_t bytes = 0;
+  const struct berth_tar_limits limits
+      = { .struct_size = sizeof limits, .asks = BERTH_TAR_FROZEN, .max_bytes = MIB, .max_entries = 10 };
+  const struct berth_tar_sink sink
+      = { .struct_size = sizeof sink, .context = &bytes, .data = count_bytes, .report = take_report };
+
+  host_call_start (guest->host, call);
+  return guest->host->backend->workspace->export_tar (&call->call, guest->handle, &limits, &sink) == 0 && bytes > 100000;
+}
+
 /* A task that the freezer of v1 holds does not die before it is let go. */
 static int
 check_first_freezer (struct host *host)
@@ -351,7 +378,9 @@ check_first_freezer (struct host *host)
   struct guest guest = { 0 };
 
   host_call_start (host, &call);
-  if (guest_create_in (host, &guest, &spec, &call) < 0 || guest_pause (&guest, &call) < 0)
+  if (guest_create_in (host, &guest, &spec, &call) < 0
+      || guest_run (&guest, NULL, "head -c 100000 /dev/zero > file", NULL, NULL, NULL) != 0 || guest_pause (&guest, &call) < 0
+      || !is_exported (&guest, &call))
     {
       say (&call);
       return 1;
