@@ -45,7 +45,7 @@ if [ -n "${BERTH_TEST_LONG:-}" ]
 then
   patience=3600
 else
-  patience=600
+  patience=1200
 fi
 boot 120 without_memory cgroup_disable=memory
 boot 120 without_controllers cgroup_disable=memory,pids,cpu
