@@ -7,11 +7,14 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/manager/sweep.h"
 #include "core/manager/tests/place.h"
+#include "sdk/base/clock.h"
+#include "sdk/base/fs.h"
 #include "sdk/base/string.h"
 
 #define DISK_BYTES (1u << 20)
@@ -303,6 +306,119 @@ test_little_memory (void)
   place_check_swept (&place);
 }
 
+/* ---- the kernel's own pressure ---- */
+
+/* A cgroup of this test's own whose memory can be limited: its name, and that of its limit. */
+struct press
+{
+  char path[128];
+  const char *limit;
+};
+
+/* The one of the process OWNER, in the first hierarchy that limits memory: looked for, or made. */
+static bool
+press_find (struct press *press, pid_t owner, bool make)
+{
+  static const char *const places[][2] = { { "/sys/fs/cgroup/memory", "memory.limit_in_bytes" }, { "/sys/fs/cgroup", "memory.max" } };
+
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    {
+      BERTH_AUTO_FREE char *limit = NULL;
+
+      snprintf (press->path, sizeof press->path, "%s/berth-test-%d", places[i][0], (int) owner);
+      press->limit = places[i][1];
+      if (make && (access (places[i][0], W_OK) != 0 || mkdir (press->path, 0755) != 0))
+        continue;
+      limit = berth_string_format ("%s/%s", press->path, press->limit);
+      if (limit != NULL && access (limit, W_OK) == 0)
+        return true;
+      if (make)
+        rmdir (press->path);
+    }
+  return false;
+}
+
+static bool
+press_set (const struct press *press, const char *name, uint64_t value)
+{
+  BERTH_AUTO_FREE char *path = berth_string_format ("%s/%s", press->path, name);
+  char text[32];
+
+  snprintf (text, sizeof text, "%llu", (unsigned long long) value);
+  return path != NULL && berth_fs_write (AT_FDCWD, path, text, strlen (text)) == 0;
+}
+
+static void
+press_end (const struct press *press)
+{
+  int64_t until = berth_clock_monotonic_ms () + 30000;
+
+  while (rmdir (press->path) != 0 && errno == EBUSY && berth_clock_monotonic_ms () < until)
+    berth_clock_sleep_ms (50);
+  CU_ASSERT_NOT_EQUAL (access (press->path, F_OK), 0);
+}
+
+/* Whatever of it the kernel kills for want of memory, this process too: a result is right or there is none. */
+static void
+work_under_pressure (const struct place *place, int number)
+{
+  struct berth_host *host = place_own_host (place);
+  struct berth_sandbox *sandbox = NULL;
+  struct berth_error error = { 0 };
+  struct press press;
+  int status;
+
+  (void) number;
+  if (!press_find (&press, getppid (), false) || !press_set (&press, "cgroup.procs", (uint64_t) getpid ()))
+    _exit (2);
+  if (berth_sandbox_create (host, NULL, &sandbox, &error) != 0)
+    _exit (error.message[0] != '\0' ? REFUSED : WRONG);
+  status = place_run (sandbox, "exit 7", &error);
+  if (status != 7)
+    _exit (status == -1 && error.message[0] != '\0' ? REFUSED : WRONG);
+  berth_sandbox_cleanup (&sandbox);
+  berth_host_close (host);
+}
+
+static void
+test_pressed_memory (void)
+{
+  PLACE place;
+  struct press press;
+  struct tally tally = { 0, 0 };
+  int count = count_of (10, 100), killed = 0;
+
+  if (!is_root ())
+    return;
+  if (!press_find (&press, getpid (), true))
+    {
+      berth_test_skip ("this machine limits no memory");
+      return;
+    }
+  place_make (&place, "ns");
+  place_open (&place);
+  berth_host_close (BERTH_STEAL_POINTER (place.host));
+  for (int i = 0; i < count; i++)
+    {
+      /* With plenty, and then with ever other amounts that are too little for some step. */
+      bool set = press_set (&press, press.limit, i == 0 ? (uint64_t) 1 << 30 : (uint64_t) (64 + i * 7 % 50 * 8) << 10);
+      int status = place_child (work_under_pressure, &place, i);
+
+      CU_ASSERT_TRUE (set || i > 0); /* below what is still counted it cannot be set: it stays as it was */
+      if (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL)
+        killed++;
+      else
+        CU_ASSERT_TRUE (count_cycle (&tally, status));
+    }
+  printf ("     %d worked, %d were refused, %d were killed\n", tally.worked, tally.refused, killed);
+  CU_ASSERT_TRUE (tally.worked > 0 && killed + tally.refused > 0);
+  destroy_all (&place);
+  place_check_swept (&place);
+  press_end (&press);
+}
+
+/* ---- the disk ---- */
+
 /* Takes all of the disk but SPARE bytes. */
 static void
 fill_disk (const struct place *place, size_t spare)
@@ -385,6 +501,7 @@ main (void)
     { "commands all at once in one sandbox", test_parallel },
     { "a crowd of sandboxes, each with its own", test_alive },
     { "create and destroy while memory runs out", test_little_memory },
+    { "create and destroy where the kernel kills for want of memory", test_pressed_memory },
     { "create and destroy while the disk is full", test_full_disk },
     { NULL, NULL },
   };
