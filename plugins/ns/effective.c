@@ -280,8 +280,7 @@ ns_validate (struct berth_call *call, struct berth_state *state, const struct be
 
   if (ns_users_choose (call, state, &users) < 0)
     return -1;
-  if (users.space >= 0)
-    close (users.space);
+  ns_users_spare (state, &users);
   if (ns_hierarchies_find (state, &hierarchies) < 0)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot read /proc/self/mountinfo: %m");
   if (ns_resolve (call, &hierarchies, users.single, spec, &limits) < 0 || ns_ids_check (call, state) < 0)

@@ -70,6 +70,20 @@ struct ns_owners
   struct ns_stamp stamp[NS_OWNERS];
 };
 
+struct ns_range
+{
+  uint32_t uid;
+  uint32_t gid;
+};
+/* The namespace that a sandbox was promised when its specification was asked about: the create that follows
+ * has it mapped already. */
+struct ns_spare
+{
+  pthread_mutex_t mutex;
+  int space; /* or -1 */
+  struct ns_range range;
+};
+
 struct berth_state
 {
   struct berth_instance *instance;
@@ -83,6 +97,7 @@ struct berth_state
   enum ns_uid_map uid_map;
   struct ns_mounts mounts;
   struct ns_owners owners;
+  struct ns_spare spare;
 };
 
 /* What is in force; a number counts only where its bit is in `enforced`. */
@@ -141,11 +156,6 @@ char *ns_box_socket (const struct berth_state *state, const char *id);
 
 /* ---- users.c: the ids of an ordinary user's sandboxes ---- */
 /* The first of 65536 ids of the host each; 0: none. */
-struct ns_range
-{
-  uint32_t uid;
-  uint32_t gid;
-};
 struct ns_users
 {
   struct ns_range range; /* of root's sandboxes it is taken later */
@@ -156,7 +166,9 @@ struct ns_meta;
 /* A namespace with the RANGE that the user has now; -1 and WHY it cannot be had. */
 int ns_users_find (struct berth_call *call, const struct berth_state *state, struct ns_range *range, char *why, size_t size);
 /* What a new sandbox gets, or the one on record; -1 after fail.  USERS->space is the caller's. */
-int ns_users_choose (struct berth_call *call, const struct berth_state *state, struct ns_users *users);
+int ns_users_choose (struct berth_call *call, struct berth_state *state, struct ns_users *users);
+/* Puts what was chosen aside for the next one; it is no more the caller's. */
+void ns_users_spare (struct berth_state *state, struct ns_users *users);
 int ns_users_recall (struct berth_call *call, const struct ns_meta *meta, const char *id, struct ns_users *users);
 /* Makes the workspace the sandbox's account's.  0, or -1 with errno. */
 int ns_users_give (const struct ns_users *users, int box);

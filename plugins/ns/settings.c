@@ -102,6 +102,8 @@ ns_open (struct berth_call *call, struct berth_state **out)
   snprintf (state->tag, sizeof state->tag, "%08x", (unsigned) (hash ^ hash >> 32));
   ns_mounts_open (&state->mounts);
   pthread_mutex_init (&state->owners.mutex, NULL);
+  pthread_mutex_init (&state->spare.mutex, NULL);
+  state->spare.space = -1;
   *out = BERTH_STEAL_POINTER (state);
   return 0;
 }
@@ -111,5 +113,8 @@ ns_close (struct berth_call *call, struct berth_state *state)
 {
   ns_mounts_close (&state->mounts);
   pthread_mutex_destroy (&state->owners.mutex);
+  pthread_mutex_destroy (&state->spare.mutex);
+  if (state->spare.space >= 0)
+    close (state->spare.space);
   free (state);
 }

@@ -160,15 +160,47 @@ ns_users_find (struct berth_call *call, const struct berth_state *state, struct 
   return fd;
 }
 
+/* For one sandbox only, and only while the range is still the user's. */
+static int
+take_spare (struct berth_state *state, struct ns_range *range)
+{
+  char why[256];
+  struct ns_range now;
+
+  pthread_mutex_lock (&state->spare.mutex);
+  BERTH_AUTO_FD int space = state->spare.space;
+  *range = state->spare.range;
+  state->spare.space = -1;
+  pthread_mutex_unlock (&state->spare.mutex);
+  if (space < 0 || find_range (&now, why, sizeof why) < 0 || now.uid != range->uid || now.gid != range->gid)
+    return -1;
+  return BERTH_STEAL_FD (space);
+}
+
+void
+ns_users_spare (struct berth_state *state, struct ns_users *users)
+{
+  if (users->space < 0)
+    return;
+  pthread_mutex_lock (&state->spare.mutex);
+  BERTH_AUTO_FD int before = state->spare.space;
+  state->spare.space = users->space;
+  state->spare.range = users->range;
+  pthread_mutex_unlock (&state->spare.mutex);
+  users->space = -1;
+}
+
 int
-ns_users_choose (struct berth_call *call, const struct berth_state *state, struct ns_users *users)
+ns_users_choose (struct berth_call *call, struct berth_state *state, struct ns_users *users)
 {
   char why[256] = "";
 
   *users = (struct ns_users){ .space = -1 };
   if (!ns_is_ordinary_user ())
     return 0;
-  users->space = ns_users_find (call, state, &users->range, why, sizeof why);
+  users->space = take_spare (state, &users->range);
+  if (users->space < 0)
+    users->space = ns_users_find (call, state, &users->range, why, sizeof why);
   users->single = users->space < 0;
   uint32_t code = call->services->cancelled (call);
   if (code != 0)

@@ -2,6 +2,7 @@
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -271,6 +272,72 @@ half_a_configuration (void)
   host_stop (&host);
 }
 
+static int
+take_effective (void *context, const struct berth_effective *effective)
+{
+  (void) effective;
+  ++*(int *) context;
+  return 0;
+}
+
+struct creates
+{
+  struct host *host;
+  struct guest *guests; /* two */
+  int results[2];
+};
+
+/* No program that this thread starts can gain anything, so newuidmap would fail. */
+static void *
+create_without_mapper (void *context)
+{
+  struct creates *creates = context;
+  struct berth_spec spec = guest_spec ();
+
+  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+    return NULL;
+  for (int i = 0; i < 2; i++)
+    {
+      struct host_call call;
+      host_call_start (creates->host, &call);
+      creates->results[i] = guest_create_in (creates->host, &creates->guests[i], &spec, &call);
+    }
+  return creates;
+}
+
+/* The create that follows a question has what was mapped for that; nobody has it twice. */
+static void
+ids_are_mapped_once (void)
+{
+  struct berth_spec spec = guest_spec ();
+  struct host host;
+  struct host_call call;
+  struct guest guests[2] = { { 0 } };
+  struct creates creates = { &host, guests, { 1, 1 } };
+  int told = 0;
+  const struct berth_effective_sink sink = { .struct_size = sizeof sink, .context = &told, .effective = take_effective };
+  pthread_t thread;
+
+  if (!host_start (&host))
+    return;
+  for (int i = 0; i < 2; i++)
+    {
+      host_call_start (&host, &call);
+      CU_ASSERT_EQUAL (host.backend->lifecycle->validate (&call.call, host.state, &spec, &sink), 0);
+    }
+  CU_ASSERT_EQUAL (told, 2);
+  CU_ASSERT_EQUAL_FATAL (pthread_create (&thread, NULL, create_without_mapper, &creates), 0);
+  pthread_join (thread, NULL);
+  CU_ASSERT_EQUAL (creates.results[0], 0);
+  CU_ASSERT_EQUAL (creates.results[1], -1);
+  if (creates.results[0] == 0)
+    {
+      guest_expect (&guests[0], "id -u", "1000");
+      guest_end (&guests[0]);
+    }
+  host_stop (&host);
+}
+
 /* Comes last: from here on no program that this process starts can gain anything, so newuidmap fails. */
 static void
 a_mapper_that_fails (void)
@@ -310,6 +377,7 @@ main (void)
     { "L09 destroy needs the ids, and says so", destroy_needs_its_ids },
     { "L09 a damaged record hides no workspace", a_damaged_record_hides_no_workspace },
     { "L04 half a configuration gives one account", half_a_configuration },
+    { "ids are mapped once for a question and its create", ids_are_mapped_once },
     { "L04 a newuidmap that fails gives one account", a_mapper_that_fails },
     { NULL, NULL },
   };
