@@ -584,6 +584,48 @@ test_fails (void)
   CU_ASSERT_EQUAL (state (&place, sandbox), BERTH_RECORD_PAUSED);
 }
 
+static void
+sweep_and_die (const struct place *place, int number)
+{
+  (void) number;
+  berth_sweep (place_own_host (place));
+}
+
+/* Whoever does it is killed in the middle: it is done by the next one, or can be undone, and is used as
+ * ever. */
+static void
+test_dies (void)
+{
+  static const struct
+  {
+    uint32_t action;
+    const char *fault;
+    int64_t becomes; /* after the next sweep; 0: gone */
+  } rows[] = { { BERTH_IDLE_PAUSE, "pause.pause=kill", BERTH_RECORD_PAUSED },
+               { BERTH_IDLE_STOP, "restart.stop=kill", BERTH_RECORD_STOPPED },
+               { BERTH_IDLE_DESTROY, "lifecycle.destroy=kill", 0 } };
+  PLACE place;
+
+  place_make (&place, "fake");
+  place_open (&place);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    {
+      BERTH_AUTO_SANDBOX struct berth_sandbox *sandbox = make (&place, rows[i].action, rows[i].becomes != 0);
+      become_idle (&place, sandbox);
+      place_faults (&place, rows[i].fault);
+      CU_ASSERT_NOT_EQUAL (place_child (sweep_and_die, &place, 0), 0);
+      place_faults (&place, "");
+      berth_sweep (place.host);
+      CU_ASSERT_EQUAL_FATAL (place_records (&place), rows[i].becomes != 0 ? 1 : 0);
+      if (rows[i].becomes == 0)
+        continue;
+      CU_ASSERT_EQUAL (state (&place, sandbox), rows[i].becomes);
+      CU_ASSERT_EQUAL (place_run (sandbox, "exit 6", NULL), 6);
+      CU_ASSERT_EQUAL (state (&place, sandbox), BERTH_RECORD_RUNNING);
+    }
+  CU_ASSERT_EQUAL (place_sightings (&place), 0);
+}
+
 /* A mark that somebody removed is made again, and the time begins there. */
 static void
 test_mark_lost (void)
@@ -823,6 +865,7 @@ main (void)
     { "D-105 a use against the decision: one of the two, wholly", test_race },
     { "a use that comes while it is decided waits", test_waits },
     { "an idle action that fails changes no record", test_fails },
+    { "an idle action that is killed is done by the next one", test_dies },
     { "a mark that is lost begins anew", test_mark_lost },
     { "what may be asked of idleness", test_refused },
     { "I02 idle = pause is refused at create without PAUSE", test_not_declared },
