@@ -268,37 +268,48 @@ create (struct bench *bench, struct berth_sandbox **out)
 }
 
 static int
-create_and_destroy (struct bench *bench)
+create_other (struct bench *bench)
 {
-  struct berth_sandbox *sandbox = NULL;
-  int failed = create (bench, &sandbox);
+  return create (bench, &bench->other);
+}
 
-  berth_sandbox_cleanup (&sandbox);
-  return failed;
+static int
+destroy_other (struct bench *bench)
+{
+  berth_sandbox_cleanup (&bench->other);
+  return 0;
 }
 
 /* What a sandbox of ours and one of bwrap's take at one time, by turns; below 0: does not work. */
 struct moment
 {
-  double ours;
+  double create;
+  double ours; /* with its destruction */
   double other;
 };
 
 static struct moment
 time_moment (struct bench *bench)
 {
-  double ours[CROWD_ROUNDS], other[CROWD_ROUNDS];
-  struct moment moment = { 0, 0 };
+  double create_only[CROWD_ROUNDS], ours[CROWD_ROUNDS], other[CROWD_ROUNDS];
+  struct moment moment = { 0 };
 
   for (int i = 0; i < CROWD_ROUNDS; i++)
     {
-      if (bench_time (bench, create_and_destroy, &ours[i]) != 0)
-        moment.ours = -1;
+      double destroy = 0;
+
+      if (bench_time (bench, create_other, &create_only[i]) != 0)
+        moment.create = moment.ours = -1;
+      bench_time (bench, destroy_other, &destroy);
+      ours[i] = create_only[i] + destroy;
       if (bench_time (bench, bench_bwrap, &other[i]) != 0)
         moment.other = -1;
     }
   if (moment.ours == 0)
-    moment.ours = bench_median (ours, CROWD_ROUNDS);
+    {
+      moment.create = bench_median (create_only, CROWD_ROUNDS);
+      moment.ours = bench_median (ours, CROWD_ROUNDS);
+    }
   if (moment.other == 0)
     moment.other = bench_median (other, CROWD_ROUNDS);
   return moment;
@@ -349,7 +360,8 @@ static void
 measure_crowd (struct bench *bench)
 {
   static const char *const names[]
-      = { "create and destroy among 100", "create and destroy among 1000", "ls of 1000", "bwrap among the same 1000" };
+      = { "create among 100", "create and destroy among 100", "create among 1000", "create and destroy among 1000", "ls of 1000",
+          "bwrap among the same 1000" };
   BERTH_AUTO_FREE struct berth_sandbox **crowd = calloc (CROWD, sizeof *crowd);
   struct moment alone = time_moment (bench), now;
   double list_of_one = time_list (bench);
@@ -357,27 +369,31 @@ measure_crowd (struct bench *bench)
 
   if (crowd == NULL)
     {
-      leave_out (bench, names, 4, "memory");
+      leave_out (bench, names, 6, "memory");
       return;
     }
   while (made < 100 && create (bench, &crowd[made]) == 0)
     made++;
   now = time_moment (bench);
   if (made == 100)
-    add_crowd (bench, names[0], "100 alive", now.ours, alone.ours);
+    {
+      add_crowd (bench, names[0], "100 alive", now.create, alone.create);
+      add_crowd (bench, names[1], "100 alive", now.ours, alone.ours);
+    }
   else
-    leave_out (bench, names, 1, "making 100 sandboxes");
+    leave_out (bench, names, 2, "making 100 sandboxes");
   while (made < CROWD && create (bench, &crowd[made]) == 0)
     made++;
   now = time_moment (bench);
   if (made == CROWD)
     {
-      add_crowd (bench, names[1], "1000 alive", now.ours, alone.ours);
-      add_crowd (bench, names[2], "1000 alive", time_list (bench), list_of_one);
-      add_crowd (bench, names[3], "1000 alive", now.other, alone.other);
+      add_crowd (bench, names[2], "1000 alive", now.create, alone.create);
+      add_crowd (bench, names[3], "1000 alive", now.ours, alone.ours);
+      add_crowd (bench, names[4], "1000 alive", time_list (bench), list_of_one);
+      add_crowd (bench, names[5], "1000 alive", now.other, alone.other);
     }
   else
-    leave_out (bench, names + 1, 3, "making 1000 sandboxes");
+    leave_out (bench, names + 2, 4, "making 1000 sandboxes");
   for (int i = 1; i < CROWD; i++)
     berth_sandbox_cleanup (&crowd[i]);
 }
