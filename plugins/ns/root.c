@@ -114,8 +114,8 @@ make_proc (struct ns_plan *plan)
   static const char *const files[]
       = { "proc/buddyinfo", "proc/cmdline", "proc/config.gz", "proc/consoles", "proc/diskstats", "proc/dma",
           "proc/interrupts", "proc/iomem", "proc/ioports", "proc/kallsyms", "proc/kcore", "proc/key-users",
-          "proc/keys", "proc/kmsg", "proc/latency_stats", "proc/locks", "proc/misc", "proc/mtrr",
-          "proc/partitions", "proc/sched_debug", "proc/softirqs", "proc/swaps", "proc/sysrq-trigger",
+          "proc/keys", "proc/kmsg", "proc/latency_stats", "proc/locks", "proc/misc", "proc/modules", "proc/mtrr",
+          "proc/partitions", "proc/sched_debug", "proc/schedstat", "proc/softirqs", "proc/swaps", "proc/sysrq-trigger",
           "proc/timer_list", "proc/timer_stats", "proc/zoneinfo" };
   static const char *const directories[]
       = { "proc/acpi", "proc/asound", "proc/bus", "proc/driver", "proc/fs", "proc/irq", "proc/pressure",

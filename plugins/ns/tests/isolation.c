@@ -139,7 +139,7 @@ what_proc_tells_about_the_machine_is_covered (void)
   /* Files, and directories; what this kernel has not needs no cover. */
   assert_output (&guest,
                  "for f in buddyinfo cmdline config.gz consoles diskstats dma interrupts iomem ioports kallsyms kcore key-users keys kmsg"
-                 " latency_stats locks misc mtrr partitions sched_debug softirqs swaps sysrq-trigger timer_list timer_stats zoneinfo; do"
+                 " latency_stats locks misc modules mtrr partitions sched_debug schedstat softirqs swaps sysrq-trigger timer_list timer_stats zoneinfo; do"
                  " [ -e /proc/$f ] || continue; [ -f /proc/$f ] && [ -z \"$(cat /proc/$f 2>&1)\" ] || echo $f;"
                  " (echo 1 > /proc/$f) 2>/dev/null && echo writes $f; done; echo looked",
                  "looked");
