@@ -89,7 +89,7 @@ open_entry (pid_t target, const struct attempt *self)
   int fd;
 
   snprintf (path, sizeof path, "/proc/%d/%s", (int) target, self->name + strcspn (self->name, ":") + 1);
-  fd = open (path, (int) self->number | O_CLOEXEC);
+  fd = open (path, (int) self->number | O_NOCTTY | O_CLOEXEC); /* who ends with a terminal hangs it up */
   if (fd < 0)
     return errno == ETXTBSY ? 0 : errno;
   if (self->arguments[0] && read (fd, &byte, 1) < 0)
