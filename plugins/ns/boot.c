@@ -260,6 +260,9 @@ ns_boot_kill (struct ns_boot *boot)
   boot->handle = NULL;
   ns_launched_kill (&boot->launched);
   ns_launched_close (&boot->launched);
+  if (boot->disk >= 0)
+    close (boot->disk); /* or it could not be taken away */
+  boot->disk = -1;
   if (boot->guard < 0)
     return;
   syscall (SYS_pidfd_send_signal, boot->guard, SIGKILL, NULL, 0);

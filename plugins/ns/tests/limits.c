@@ -244,6 +244,36 @@ disk (void)
   host_stop (&host);
 }
 
+/* Its own mount would keep it from being taken away. */
+static void
+a_create_that_fails_leaves_no_disk (void)
+{
+  struct berth_spec spec = guest_spec ();
+  struct host host;
+  struct guest guest = { 0 };
+  struct host_call call;
+  char agent[sizeof host.agent];
+
+  spec.asks = spec.must = BERTH_SPEC_DISK;
+  spec.disk_bytes = 32 * MIB;
+  if (access ("/dev/loop-control", W_OK) < 0 || access ("/usr/sbin/mkfs.ext4", X_OK) < 0)
+    {
+      berth_test_skip ("this machine has no loop devices or no mkfs.ext4");
+      return;
+    }
+  if (!host_start (&host))
+    return;
+  memcpy (agent, host.agent, sizeof agent);
+  snprintf (host.agent, sizeof host.agent, "/bin/false");
+  host_call_start (&host, &call);
+  CU_ASSERT_EQUAL (guest_create_in (&host, &guest, &spec, &call), -1);
+  CU_ASSERT_EQUAL (guest.created, 1);
+  CU_ASSERT_FALSE (guest_is_present (&guest));
+  CU_ASSERT_EQUAL (machine_loops (&host), 0);
+  memcpy (host.agent, agent, sizeof agent);
+  host_stop (&host);
+}
+
 /* ---- refusals ---- */
 
 static int
@@ -393,6 +423,7 @@ main (void)
     { "L04 processor", processor },
     { "L04 sizes and descriptors", sizes },
     { "L04 L22 the size of the workspace", disk },
+    { "L06 a create that fails leaves no disk", a_create_that_fails_leaves_no_disk },
     { "L05 a default is a number", a_default_is_a_number },
     { "L02 what cannot be had is refused before anything is made", what_cannot_be_had_is_refused },
     { "N02 deny is accepted", deny_is_accepted },
