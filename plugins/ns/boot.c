@@ -229,12 +229,14 @@ greet_agent (struct ns_boot *boot)
   return -1;
 }
 
+/* A new one is mounted already. */
 static int
 mount_disk (struct ns_boot *boot)
 {
-  if (boot->meta.limits.enforced & BERTH_SPEC_DISK)
-    boot->disk = ns_disk_open (boot->call, boot->box, boot->id);
-  return boot->meta.limits.enforced & BERTH_SPEC_DISK && boot->disk < 0 ? -1 : 0;
+  if (!(boot->meta.limits.enforced & BERTH_SPEC_DISK) || boot->disk >= 0)
+    return 0;
+  boot->disk = ns_disk_open (boot->call, boot->box, boot->id);
+  return boot->disk < 0 ? -1 : 0;
 }
 
 int

@@ -55,9 +55,10 @@ make_storage (struct ns_boot *boot)
   if (boot->box < 0 || ns_boot_write_meta (boot, ns_meta_write) < 0 || take_ids (boot) < 0
       || ns_box_fill (boot->call, boot->box, boot->id, &boot->users) < 0)
     return -1;
-  return boot->meta.limits.enforced & BERTH_SPEC_DISK
-             ? ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, ns_ids_outside (boot->meta.uid_base, NS_SANDBOX_ID))
-             : 0;
+  if (!(boot->meta.limits.enforced & BERTH_SPEC_DISK))
+    return 0;
+  boot->disk = ns_disk_make (boot->call, boot->box, boot->id, boot->meta.limits.disk, ns_ids_outside (boot->meta.uid_base, NS_SANDBOX_ID));
+  return boot->disk < 0 ? -1 : 0;
 }
 
 /* A conflict is somebody else's sandbox. */

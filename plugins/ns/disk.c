@@ -82,7 +82,7 @@ ns_disk_make (struct berth_call *call, int box, const char *id, uint64_t size, u
     return -1;
   if (unlinkat (mount, "lost+found", AT_REMOVEDIR) < 0 && errno != ENOENT)
     return call->services->fail (call, BERTH_E_INTERNAL, "cannot empty the disk of %s: %m", id);
-  return 0;
+  return BERTH_STEAL_FD (mount);
 }
 
 /* ---- mounting ---- */

@@ -259,9 +259,10 @@ int ns_delegate (int directory, uint64_t which);
 
 /* ---- disk.c: a workspace of a limited size ---- */
 bool ns_disk_is_possible (void);
-/* Makes the file and an empty file system in it whose root is OWNER's, a uid and gid of the host's. */
+/* Makes the file and an empty file system in it whose root is OWNER's, a uid and gid of the host's: a mount of
+ * it that is nowhere yet, or -1 after fail. */
 int ns_disk_make (struct berth_call *call, int box, const char *id, uint64_t size, uint32_t owner);
-/* A mount of it that is nowhere yet; -1 after fail. */
+/* Such a mount of one that is there. */
 int ns_disk_open (struct berth_call *call, int box, const char *id);
 /* 1 when no mount has it or there is none, 0 when one still has, -1 after fail. */
 int ns_disk_wait (struct berth_call *call, int box, const char *id);
