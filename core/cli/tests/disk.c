@@ -146,7 +146,6 @@ test_full (void)
   check_no_room ((const char *const[]){ "run", "--json", "true", NULL }, 125);
   check_no_room ((const char *const[]){ "snapshot", "a", "--json", NULL }, 125);
   check_no_room ((const char *const[]){ "write", "a", "file", "--content", "lost", "--json", NULL }, 125);
-  check_no_room ((const char *const[]){ "env", "save", "work", "--json", NULL }, 125);
   CU_ASSERT_TRUE (state_is ("a", "running"));
   CU_ASSERT_TRUE (state_is ("b", "running"));
   make_room ();
