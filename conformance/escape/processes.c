@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -45,11 +47,12 @@ take_descriptor (pid_t target, const struct attempt *self)
 static int
 advise (pid_t target, const struct attempt *self)
 {
-  struct iovec there = { &own_byte, 1 };
+  size_t size = (size_t) sysconf (_SC_PAGESIZE);
+  struct iovec there = { (void *) ((uintptr_t) &own_byte & ~(size - 1)), size };
   long pidfd = syscall (SYS_pidfd_open, target, 0);
 
   (void) self;
-  return pidfd < 0 || syscall (SYS_process_madvise, pidfd, &there, 1, 4, 0) < 0 ? errno : 0;
+  return pidfd < 0 || syscall (SYS_process_madvise, pidfd, &there, 1, MADV_COLD, 0) < 0 ? errno : 0;
 }
 
 static int
