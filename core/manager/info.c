@@ -41,6 +41,26 @@ berth_sightings_read (struct berth_instance *instance, struct berth_sightings *o
 }
 
 void
+berth_sightings_read_one (struct berth_instance *instance, const struct berth_record_native *native, struct berth_sightings *out)
+{
+  struct berth_manager_call call;
+  struct berth_found_sink sink = { .struct_size = sizeof sink, .context = out, .found = add_sighting };
+  struct berth_error failed = { 0 };
+
+  if (native == NULL || berth_instance_backend (instance)->inventory == NULL)
+    {
+      berth_sightings_read (instance, out);
+      return;
+    }
+  struct berth_native named = berth_native_of (instance, native);
+  berth_call_begin (&call, instance, named.id, NULL, BERTH_CONTROL_MS);
+  int result = berth_call_backend (&call)->inventory->describe (&call.host.call, berth_instance_state (instance), &named, &sink);
+  out->reached = berth_call_end (&call, result, &failed) == 0 || failed.code == BERTH_E_SANDBOX_NOT_FOUND;
+  if (failed.code == BERTH_E_CAPABILITY_NOT_SUPPORTED)
+    berth_sightings_read (instance, out);
+}
+
+void
 berth_sightings_clear (struct berth_sightings *sightings)
 {
   for (size_t i = 0; i < sightings->count; i++)

@@ -18,6 +18,8 @@ struct berth_sightings
 };
 
 void berth_sightings_read (struct berth_instance *instance, struct berth_sightings *out);
+/* Of the one called NATIVE only, where the backend can tell of one alone. */
+void berth_sightings_read_one (struct berth_instance *instance, const struct berth_record_native *native, struct berth_sightings *out);
 void berth_sightings_clear (struct berth_sightings *sightings);
 
 /* The state to tell for RECORD, with what its runtime says. */

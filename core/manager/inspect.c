@@ -31,7 +31,7 @@ berth_sandbox_inspect (struct berth_sandbox *sandbox,
   if (berth_store_load (sandbox->host->store, sandbox->record.id, BERTH_STORE_PAIRS, &record, error) != 0)
     return -1;
   if (berth_sandbox_instance (sandbox, &instance, NULL) == 0)
-    berth_sightings_read (instance, &sightings);
+    berth_sightings_read_one (instance, berth_record_current (&record), &sightings);
   berth_info_fill (sandbox->host, &record, berth_info_state (sandbox->host, &record, &sightings), &info);
   if (sightings.reached && record.state == BERTH_RECORD_RUNNING && berth_record_current (&record) != NULL)
     {

@@ -140,6 +140,10 @@ test_unreachable (void)
   place_open (&place);
   options.name = "web";
   CU_ASSERT_EQUAL_FATAL (berth_sandbox_create (place.host, &options, &sandbox, NULL), 0);
+  /* Of one the backend is asked about one. */
+  place_faults (&place, "lifecycle.list_ids=fail:UNREACHABLE");
+  CU_ASSERT_EQUAL (berth_sandbox_inspect (sandbox, note_state, state, NULL), 0);
+  CU_ASSERT_STRING_EQUAL (state, "running");
   place_faults (&place, "lifecycle.list_ids=fail:UNREACHABLE lifecycle.connect=fail:UNREACHABLE"
                         " lifecycle.is_running=fail:UNREACHABLE inventory.describe=fail:UNREACHABLE");
   CU_ASSERT_EQUAL (berth_sandbox_inspect (sandbox, note_state, state, NULL), 0);
