@@ -1,11 +1,11 @@
 # docs
 EXTRA_DIST += %D%/performance.md %D%/performance.svg
 EXTRA_DIST += %D%/abi-mapping.md %D%/abi-rules.md %D%/agent-protocol.md %D%/architecture.md \
-	%D%/berth-backend.pod %D%/berth.pod %D%/cases.md %D%/domain-model.md %D%/security.md
-CLEANFILES += %D%/berth.1 %D%/berth-backend.3
+	%D%/berth-backend.pod %D%/berth-conform.pod %D%/berth.pod %D%/cases.md %D%/domain-model.md %D%/security.md
+CLEANFILES += %D%/berth.1 %D%/berth-backend.3 %D%/berth-conform.1
 
 if HAVE_POD2MAN
-man_MANS += %D%/berth.1 %D%/berth-backend.3
+man_MANS += %D%/berth.1 %D%/berth-backend.3 %D%/berth-conform.1
 endif
 
 # A pipe would hide that mkmanual failed.
@@ -13,6 +13,10 @@ endif
 	$(AM_V_GEN)$(MKDIR_P) %D% && core/cli/mkmanual$(EXEEXT) man $(srcdir)/%D%/berth.pod > $@.pod && \
 	$(POD2MAN) --errors=die --utf8 --section=1 --name=BERTH --center='Berth' \
 		--release='berth $(PACKAGE_VERSION)' $@.pod $@.tmp && rm -f $@.pod && mv $@.tmp $@
+
+%D%/berth-conform.1: %D%/berth-conform.pod
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(POD2MAN) --errors=die --utf8 --section=1 --name=BERTH-CONFORM --center='Berth' \
+		--release='berth $(PACKAGE_VERSION)' $(srcdir)/%D%/berth-conform.pod $@.tmp && mv $@.tmp $@
 
 # The ABI's page is made of the headers, the capability table and the error codes.
 noinst_PROGRAMS += %D%/mkabi

@@ -4,9 +4,9 @@ set -eu
 
 # The ids of the clauses that fail for a variant, on one line.
 failed_clauses () {
-  "$BERTH_TEST_BUILDDIR/conformance/run-suites" \
-    "$BERTH_TEST_BUILDDIR/conformance/broken/backends/berth-backend-$1.so" structure 2>&1 |
-    sed -n 's/^FAIL \([A-Z0-9]*\) .*/\1/p' | tr '\n' ' '
+  "$BERTH_TEST_BUILDDIR/conformance/berth-conform" \
+    "$BERTH_TEST_BUILDDIR/conformance/broken/backends/berth-backend-$1.so" --suite structure 2>&1 |
+    sed -n 's/^not ok [0-9]* - \([A-Z0-9]*\) .*/\1/p' | tr '\n' ' '
 }
 
 breaks () {

@@ -37,7 +37,7 @@ static const struct suite_clause clauses[] = {
   { "D-143", "sockets of the host's, named or abstract, do not answer", 0, SUITE_PROGRAM, 60, escape_sockets },
   { "D-166", "the host's program is not reached by /proc/PID/exe", 0, SUITE_PROGRAM | SUITE_SLOW, 600, escape_program },
   { "D-167", "no descriptor comes along, and none is a way out", 0, SUITE_PROGRAM, 60, escape_descriptors },
-  { "D-170", "ordinary tools work unchanged", 0, SUITE_PROGRAM | SUITE_SLOW, 300, escape_tools },
+  { "D-170", "ordinary tools work unchanged", 0, SUITE_PROGRAM | SUITE_SLOW, 900, escape_tools },
   { NULL, NULL, 0, 0, 0, NULL },
 };
 

@@ -124,7 +124,7 @@ escape_tools (struct suite_context *suite)
           suite_warn (suite, "no %s in this sandbox", tools[i].program);
           continue;
         }
-      suite_sh (box, &ran, 60000, tools[i].script);
+      suite_sh (box, &ran, 240000, tools[i].script);
       SUITE_CHECK_PRINTED (suite, &ran, "works\n", tools[i].program);
     }
   check_answers (box);

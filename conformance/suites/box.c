@@ -57,6 +57,8 @@ suite_plan_init (struct suite_plan *plan, const struct suite_box *box)
   };
   plan->spec.network = &plan->policy;
   plan->spec.environment = &plan->mark;
+  plan->spec.image = box->suite->image;
+  plan->spec.asks |= plan->spec.image != NULL ? BERTH_SPEC_IMAGE : 0;
 }
 
 /* ---- sinks ---- */
@@ -136,14 +138,20 @@ suite_box_validate (struct suite_box *box, const struct berth_spec *spec, struct
   return suite_call_end (&call, suite->backend->lifecycle->validate (made, suite->state, spec, &sink), &box->error);
 }
 
+struct berth_create_sink
+suite_box_sink (struct suite_box *box)
+{
+  return (struct berth_create_sink) { .struct_size = sizeof (struct berth_create_sink),
+                                      .context = box,
+                                      .created = take_created,
+                                      .effective = take_created_effective };
+}
+
 uint32_t
 suite_box_create (struct suite_box *box, const struct berth_spec *spec)
 {
   struct suite_context *suite = box->suite;
-  struct berth_create_sink sink = { .struct_size = sizeof sink,
-                                    .context = box,
-                                    .created = take_created,
-                                    .effective = take_created_effective };
+  struct berth_create_sink sink = suite_box_sink (box);
   struct suite_call call;
   struct berth_call *made = suite_call_begin (&call, suite, NULL, box->cancel, box->deadline_ms);
   int result = suite->backend->lifecycle->create (made, suite->state, spec, &sink, &box->handle);

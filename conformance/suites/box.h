@@ -50,6 +50,8 @@ void suite_plan_init (struct suite_plan *plan, const struct suite_box *box);
 
 uint32_t suite_box_validate (struct suite_box *box, const struct berth_spec *spec, struct berth_effective *effective);
 uint32_t suite_box_create (struct suite_box *box, const struct berth_spec *spec);
+/* For other functions that make a sandbox; who calls one sets box->made. */
+struct berth_create_sink suite_box_sink (struct suite_box *box);
 /* A box with the usual specification, or the end of the clause. */
 struct suite_box *suite_box_make (struct suite_context *suite);
 /* A new handle on what NATIVE_ID names; OUT is written on success. */

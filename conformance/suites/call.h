@@ -21,6 +21,17 @@ struct berth_call *suite_call_begin (struct suite_call *call, struct suite_conte
  * ERROR may be NULL. */
 uint32_t suite_call_end (struct suite_call *call, int result, struct berth_error *error);
 
+/* EXPRESSION calls the backend with `made`, about what NATIVE_ID (may be NULL) names, within
+ * MILLISECONDS (0: the usual): its code. */
+#define SUITE_CALL_WITHIN(suite, native_id, milliseconds, expression)                             \
+  ({                                                                                              \
+    struct suite_call call_;                                                                      \
+    struct berth_call *made = suite_call_begin (&call_, (suite), (native_id), NULL, (milliseconds)); \
+    int result_ = (expression);                                                                   \
+    suite_call_end (&call_, result_, NULL);                                                       \
+  })
+#define SUITE_CALL(suite, native_id, expression) SUITE_CALL_WITHIN (suite, native_id, 0, expression)
+
 /* "PATH_NOT_FOUND"; "success" for 0. */
 const char *suite_code_name (uint32_t code);
 

@@ -243,6 +243,17 @@ check_user (struct suite_box *box, const char *user, const char *uid)
                user != NULL ? user : "of the default", berth_buffer_string (&ran.err));
 }
 
+/* An account of the image by its name, which is not the sandbox user's. */
+static void
+check_account (struct suite_box *box, const char *account)
+{
+  SUITE_AUTO_RAN struct suite_ran ran = { 0 };
+
+  run_in (box, NULL, account, &ran);
+  SUITE_CHECK_EXIT (box->suite, &ran, 0, account);
+  SUITE_CHECK (box->suite, strcmp (berth_buffer_string (&ran.err), "1000\n") != 0, "%s is taken for the sandbox user", account);
+}
+
 /* Where there is one account the others are refused, and not taken for it. */
 static void
 check_no_other_user (struct suite_box *box, const char *user)
@@ -270,6 +281,8 @@ e08 (struct suite_context *suite)
     {
       check_user (box, "root", "0\n");
       check_user (box, "0", "0\n");
+      if (suite->account != NULL)
+        check_account (box, suite->account);
     }
   else
     {
@@ -319,27 +332,27 @@ static const struct suite_clause clauses[] = {
   { .id = "E07", .title = "workdir is honoured, or an error before the start (D-026)", .flags = SUITE_PROGRAM, .run = e07 },
   { .id = "E08", .title = "the sandbox user by default, others by name", .flags = SUITE_PROGRAM, .run = e08 },
   { .id = "E08-root", .title = "root where the specification forbids it is refused", .flags = SUITE_PROGRAM, .run = e08_forbidden },
-  { .id = "E09", .title = "a timeout kills the whole tree and is told, with what was printed (D-038)", .flags = SUITE_PROGRAM, .seconds = 90, .run = suite_e09 },
-  { .id = "D-033", .title = "nothing goes on after the result of a timeout", .flags = SUITE_PROGRAM, .seconds = 90, .run = suite_d033 },
-  { .id = "D-034", .title = "children that left the session and the group die too", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 120, .run = suite_d034 },
-  { .id = "E10", .title = "a child that keeps the pipe neither delays nor dies", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 90, .run = suite_e10 },
+  { .id = "E09", .title = "a timeout kills the whole tree and is told, with what was printed (D-038)", .flags = SUITE_PROGRAM | SUITE_ALONE, .seconds = 90, .run = suite_e09 },
+  { .id = "D-033", .title = "nothing goes on after the result of a timeout", .flags = SUITE_PROGRAM | SUITE_ALONE, .seconds = 90, .run = suite_d033 },
+  { .id = "D-034", .title = "children that left the session and the group die too", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 120, .run = suite_d034 },
+  { .id = "E10", .title = "a child that keeps the pipe neither delays nor dies", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 90, .run = suite_e10 },
   { .id = "E11", .title = "64 MiB of output in bounded memory, 1 GiB in a long run", .flags = SUITE_PROGRAM, .seconds = 120, .run = suite_e11 },
   { .id = "E12", .title = "much output on either stream or both does not deadlock (D-006)", .flags = SUITE_PROGRAM, .run = suite_e12 },
   { .id = "E13", .title = "arguments of the longest legal size", .flags = SUITE_PROGRAM, .run = suite_e13 },
   { .id = "D-181", .title = "what is too long is named", .flags = SUITE_PROGRAM, .run = suite_d181 },
   { .id = "E14", .title = "50 commands at once are independent", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_e14 },
-  { .id = "E15", .title = "cancellation ends the tree within a second", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_e15 },
-  { .id = "E15-gone", .title = "a client that vanished ends the tree (D-040, D-042)", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_e15_gone },
+  { .id = "E15", .title = "cancellation ends the tree within a second", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 60, .run = suite_e15 },
+  { .id = "E15-gone", .title = "a client that vanished ends the tree (D-040, D-042)", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 60, .run = suite_e15_gone },
   { .id = "E16", .title = "1000 commands leave no process, zombie, cgroup, mount, file or descriptor", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 240, .run = suite_e16 },
-  { .id = "E17", .title = "a fork bomb leaves the sandbox usable", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 120, .run = suite_e17 },
+  { .id = "E17", .title = "a fork bomb leaves the sandbox usable", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 120, .run = suite_e17 },
   { .id = "E18", .title = "no privileges, no host devices, /proc masked", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_e18 },
   { .id = "E18-calls", .title = "each dangerous system call fails by every entry", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_e18_calls },
   { .id = "E19", .title = "namespaces of its own, no host process in sight", .flags = SUITE_PROGRAM, .run = suite_e19 },
-  { .id = "E20", .title = "output arrives while the command runs", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_e20 },
+  { .id = "E20", .title = "output arrives while the command runs", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 60, .run = suite_e20 },
   { .id = "D-002", .title = "the last of much output reaches a slow reader", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 60, .run = suite_d002 },
-  { .id = "D-004", .title = "whoever keeps the output does not delay the result", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d004 },
-  { .id = "D-005", .title = "what is left behind can go on printing", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d005 },
-  { .id = "D-035", .title = "the command's time and the call's are two", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 120, .run = suite_d035 },
+  { .id = "D-004", .title = "whoever keeps the output does not delay the result", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .run = suite_d004 },
+  { .id = "D-005", .title = "what is left behind can go on printing", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .run = suite_d005 },
+  { .id = "D-035", .title = "the command's time and the call's are two", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 120, .run = suite_d035 },
   { .id = "D-043", .title = "commands that start while the sandbox ends leave nothing", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 600, .run = suite_d043 },
   { .id = "D-047", .title = "no zombie stays", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 90, .run = suite_d047 },
   { .id = "D-048", .title = "each exit goes to the one who waits for it", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d048 },

@@ -153,7 +153,7 @@ suite_e19 (struct suite_context *suite)
 {
   static const char *const names[] = { "mnt", "pid", "ipc", "uts", "net", "user", "cgroup" };
   struct suite_box *box = suite_box_make (suite);
-  BERTH_AUTO_FREE char *program = berth_string_format ("grep -c run-suites /proc/[0-9]*/comm /proc/%ld/comm 2>/dev/null "
+  BERTH_AUTO_FREE char *program = berth_string_format ("grep -c berth-conform /proc/[0-9]*/comm /proc/%ld/comm 2>/dev/null "
                                                        "| grep -v ':0$'; hostname > /dev/null; uname -n",
                                                        (long) getpid ());
   SUITE_AUTO_RAN struct suite_ran ran = { 0 };

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "conformance/suites/content.h"
+#include "conformance/suites/platform.h"
 #include "conformance/suites/run.h"
 #include "sdk/base/clock.h"
 #include "sdk/base/string.h"
@@ -422,6 +423,7 @@ static const struct suite_clause clauses[] = {
   { .id = "D-052", .title = "a link made inside is never resolved outside", .flags = SUITE_PROGRAM, .run = suite_d052 },
   { .id = "F10", .title = "list gives direct children with what is known of them", .run = f10 },
   { .id = "F10-kinds", .title = "links, pipes and odd names are listed as what they are", .flags = SUITE_PROGRAM, .run = f10_kinds },
+  { .id = "F10-watch", .title = "changes below a path are told while they are watched", .needs = BERTH_CAP_FILE_WATCH, .run = suite_watch },
   { .id = "F11", .title = "10 000 entries list completely", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = f11 },
   { .id = "F12", .title = "make_directory, move, remove", .run = f12 },
   { .id = "F13", .title = "a write that fails half way leaves the old content", .run = f13 },

@@ -4,6 +4,7 @@
 
 #include "conformance/suites/content.h"
 #include "conformance/suites/leftovers.h"
+#include "conformance/suites/platform.h"
 #include "conformance/suites/refusal.h"
 #include "conformance/suites/run.h"
 
@@ -254,8 +255,18 @@ static const struct suite_clause clauses[] = {
   { .id = "I02-sinks", .title = "reading with an unknown wish is refused and tells nothing", .run = i02_sinks },
   { .id = "I02-run", .title = "a command with a wish it cannot have is refused", .run = i02_run },
   { .id = "I02-groups", .title = "no function of an undeclared capability can be reached", .run = i02_groups },
+  { .id = "I03", .title = "what is printed is no result, what is displayed is", .needs = BERTH_CAP_RUN_CODE, .run = suite_i03 },
+  { .id = "I03-costs", .title = "costs are told with label, currency and sum", .needs = BERTH_CAP_COST_REPORTING, .run = suite_costs },
   { .id = "I04", .title = "a secret is in no error", .run = i04 },
   { .id = "I05", .title = "errors name the thing and say what to do", .run = i05 },
+  { .id = "I05-diagnostics", .title = "what the runtime knows of it can be read", .needs = BERTH_CAP_DIAGNOSTICS, .run = suite_diagnostics },
+  { .id = "I05-native", .title = "an unknown operation is told", .needs = BERTH_CAP_NATIVE, .run = suite_native_call },
+  { .id = "I06", .title = "sessions see nothing of each other, and are counted", .needs = BERTH_CAP_ISOLATED_SESSIONS, .run = suite_i06 },
+  { .id = "I06-recovery", .title = "a workspace's sessions are found again", .needs = BERTH_CAP_ISOLATED_SESSION_RECOVERY, .run = suite_i06_recovery },
+  { .id = "I07", .title = "a pool gives ready ones, and bends no wish", .needs = BERTH_CAP_CLIENT_POOL, .run = suite_i07 },
+  { .id = "I08", .title = "code prints, displays and raises", .needs = BERTH_CAP_RUN_CODE, .run = suite_i08 },
+  { .id = "I08-contexts", .title = "state lasts within a context, and not across", .needs = BERTH_CAP_STATEFUL_CODE, .run = suite_i08_contexts },
+  { .id = "I09", .title = "a GPU only where there is one", .needs = BERTH_CAP_GPU, .run = suite_i09 },
   { .id = NULL },
 };
 

@@ -8,6 +8,7 @@
 
 #include "conformance/suites/content.h"
 #include "conformance/suites/leftovers.h"
+#include "conformance/suites/platform.h"
 #include "conformance/suites/role.h"
 #include "conformance/suites/run.h"
 #include "sdk/base/clock.h"
@@ -15,24 +16,12 @@
 
 /* ---- L01 to L03 ---- */
 
-static int
-count_fact (void *context, const char *text)
-{
-  unsigned int *facts = context;
-
-  *facts += text != NULL && *text != '\0';
-  return 0;
-}
-
 static void
 l01 (struct suite_context *suite)
 {
   unsigned int facts = 0;
-  struct berth_text_sink sink = { .struct_size = sizeof sink, .context = &facts, .text = count_fact };
   struct berth_error error;
-  struct suite_call call;
-  struct berth_call *made = suite_call_begin (&call, suite, NULL, NULL, 10000);
-  uint32_t code = suite_call_end (&call, suite->backend->lifecycle->ping (made, suite->state, &sink), &error);
+  uint32_t code = suite_ping (suite, &facts, &error);
 
   SUITE_CHECK (suite, code == 0, "ping: %s: %s", suite_code_name (code), error.message);
 }
@@ -406,14 +395,14 @@ static const struct suite_clause clauses[] = {
   { .id = "L02", .title = "validate provisions nothing and says what the sandbox then is", .run = l02 },
   { .id = "L03", .title = "create gives a running sandbox with an empty, writable workspace", .run = l03 },
   { .id = "L03-inside", .title = "the workspace is the sandbox user's, who starts there", .flags = SUITE_PROGRAM, .run = l03_inside },
-  { .id = "L04", .title = "every limit is in force or refused", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 240, .run = suite_l04 },
+  { .id = "L04", .title = "every limit is in force or refused", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 240, .run = suite_l04 },
   { .id = "L05", .title = "a default is never unlimited, a limit can be raised", .run = suite_l05 },
-  { .id = "D-095", .title = "a fork bomb keeps out neither looking nor ending", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 90, .run = suite_d095 },
-  { .id = "D-096", .title = "descriptors and files have an end by default", .flags = SUITE_PROGRAM, .run = suite_d096 },
-  { .id = "D-097", .title = "out of memory is told when it was, and only then", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d097 },
-  { .id = "D-098", .title = "the disk's limit counts what is there", .flags = SUITE_PROGRAM | SUITE_SLOW, .run = suite_d098 },
+  { .id = "D-095", .title = "a fork bomb keeps out neither looking nor ending", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .seconds = 90, .run = suite_d095 },
+  { .id = "D-096", .title = "descriptors and files have an end by default", .flags = SUITE_PROGRAM | SUITE_ALONE, .run = suite_d096 },
+  { .id = "D-097", .title = "out of memory is told when it was, and only then", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .run = suite_d097 },
+  { .id = "D-098", .title = "the disk's limit counts what is there", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .run = suite_d098 },
   { .id = "D-100", .title = "shared memory has a size and is the sandbox's own", .flags = SUITE_PROGRAM, .run = suite_d100 },
-  { .id = "D-101", .title = "file watches are counted for each sandbox", .flags = SUITE_PROGRAM, .seconds = 60, .run = suite_d101 },
+  { .id = "D-101", .title = "file watches are counted for each sandbox", .flags = SUITE_PROGRAM | SUITE_ALONE, .seconds = 60, .run = suite_d101 },
   { .id = "L06", .title = "a create that its sink refuses leaves nothing", .run = l06_sinks },
   { .id = "L06-steps", .title = "a create that fails at step 1, 2, 3 leaves nothing", .flags = SUITE_SLOW, .seconds = 60, .run = l06_steps },
   { .id = "L06-agent", .title = "a create without its agent leaves nothing", .run = l06_agent },
@@ -427,20 +416,24 @@ static const struct suite_clause clauses[] = {
   { .id = "L11", .title = "is_running is false for unknown and ended ids", .run = l11 },
   { .id = "L12", .title = "a sandbox survives the process that made it", .run = suite_l12 },
   { .id = "L13", .title = "destroy in the middle of everything ends everything", .flags = SUITE_PROGRAM, .run = suite_l13 },
-  { .id = "L14", .title = "20 creates at once all succeed", .flags = SUITE_SLOW, .seconds = 60, .run = suite_l14 },
+  { .id = "L14", .title = "20 creates at once all succeed", .flags = SUITE_SLOW | SUITE_ALONE, .seconds = 60, .run = suite_l14 },
   { .id = "L15", .title = "the workload harms neither the agent nor its limits", .flags = SUITE_PROGRAM | SUITE_SLOW, .seconds = 120, .run = suite_l15 },
   { .id = "L16", .title = "what was killed is told to be dead, and nothing else is", .flags = SUITE_PROGRAM, .seconds = 60, .run = suite_l16 },
   { .id = "L17", .title = "labels of every legal form come back as stored", .run = suite_l17 },
   { .id = "L18", .title = "a create that is cancelled leaves nothing", .flags = SUITE_SLOW, .seconds = 60, .run = l18 },
   { .id = "L19", .title = "renew moves the end, expires_at tells it", .needs = BERTH_CAP_EXPIRY, .run = suite_l19 },
-  { .id = "L19-end", .title = "the backend ends it by itself", .flags = SUITE_SLOW, .needs = BERTH_CAP_EXPIRY, .seconds = 60, .run = suite_l19_end },
+  { .id = "L19-end", .title = "the backend ends it by itself", .flags = SUITE_SLOW | SUITE_ALONE, .needs = BERTH_CAP_EXPIRY, .seconds = 60, .run = suite_l19_end },
   { .id = "L20", .title = "a create whose answer was lost is found by its assignment id", .needs = BERTH_CAP_CORRELATED_CREATE, .run = suite_l20 },
   { .id = "L21", .title = "paused is held, a run refused, resume goes on (D-046)", .flags = SUITE_PROGRAM | SUITE_SLOW, .needs = BERTH_CAP_PAUSE, .seconds = 90, .run = suite_l21 },
-  { .id = "L21-gap", .title = "no process makes progress while paused", .flags = SUITE_PROGRAM | SUITE_SLOW, .needs = BERTH_CAP_PAUSE, .run = suite_l21_gap },
+  { .id = "L21-gap", .title = "no process makes progress while paused", .flags = SUITE_PROGRAM | SUITE_SLOW | SUITE_ALONE, .needs = BERTH_CAP_PAUSE, .run = suite_l21_gap },
   { .id = "L21-destroy", .title = "destroy takes a paused one; unknown ids are told (D-046)", .needs = BERTH_CAP_PAUSE, .run = suite_l21_destroy },
   { .id = "L22", .title = "stop keeps the workspace, start brings it back with its limits", .flags = SUITE_PROGRAM, .needs = BERTH_CAP_RESTART, .run = suite_l22 },
   { .id = "L22-destroy", .title = "destroy takes a stopped one; unknown ids are told", .needs = BERTH_CAP_RESTART, .run = suite_l22_destroy },
   { .id = "L23", .title = "pages are complete and stable", .needs = BERTH_CAP_INVENTORY, .run = suite_l23 },
+  { .id = "L24", .title = "children are independent and have their own identity", .needs = BERTH_CAP_FORK, .run = suite_l24 },
+  { .id = "L25", .title = "a snapshot with memory comes back", .needs = BERTH_CAP_SNAPSHOT_MEMORY, .run = suite_l25 },
+  { .id = "L25-disk", .title = "a snapshot of the disk comes back as it was", .needs = BERTH_CAP_SNAPSHOT_DISK, .run = suite_l25_disk },
+  { .id = "L04-metrics", .title = "what it uses is measured", .needs = BERTH_CAP_METRICS, .run = suite_metrics },
   { .id = "L26", .title = "after release the sandbox still runs", .run = suite_l26 },
   { .id = "L27", .title = "a crash after `created` loses nothing", .run = suite_l27 },
   { .id = NULL },

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "conformance/suites/platform.h"
 #include "conformance/suites/tool.h"
 #include "sdk/base/string.h"
 
@@ -126,7 +127,15 @@ n02 (struct suite_context *suite)
 
 static const struct suite_clause clauses[] = {
   { .id = "N01", .title = "deny is the default and denies all", .flags = SUITE_PROGRAM, .seconds = 60, .run = n01 },
-  { .id = "N02", .title = "deny is in force, or refused", .run = n02 },
+  { .id = "N02", .title = "deny is in force, or refused", .run = n02, .shows = BERTH_CAP_NETWORK_POLICY },
+  { .id = "N03", .title = "the first rule that matches decides", .needs = BERTH_CAP_NETWORK_RULES, .run = suite_n03 },
+  { .id = "N04", .title = "a denial is told, with host and rule", .needs = BERTH_CAP_NETWORK_RULES, .run = suite_n04 },
+  { .id = "N05", .title = "the policy can be changed, and is read back", .needs = BERTH_CAP_NETWORK_UPDATE, .run = suite_n05 },
+  { .id = "N07", .title = "dial reaches a listener inside", .needs = BERTH_CAP_DIAL, .run = suite_n07 },
+  { .id = "N08", .title = "endpoints are absolute and name their sandbox", .needs = BERTH_CAP_ENDPOINTS, .run = suite_n08 },
+  { .id = "N09", .title = "signed endpoints end, and are each port's and sandbox's own", .needs = BERTH_CAP_SIGNED_ENDPOINTS, .run = suite_n09 },
+  { .id = "N10", .title = "credentials are for allowed hosts, and not inside", .needs = BERTH_CAP_EGRESS_CREDENTIALS, .run = suite_n10 },
+  { .id = "N11", .title = "only listed ports can be dialled", .needs = BERTH_CAP_DIAL, .run = suite_n11 },
   { .id = NULL },
 };
 

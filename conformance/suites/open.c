@@ -6,6 +6,8 @@
 #include "sdk/base/path.h"
 #include "sdk/base/string.h"
 
+#define PING_MS 10000
+
 static void
 take_log (void *context, uint32_t level, const char *line)
 {
@@ -121,4 +123,23 @@ suite_close (struct suite_context *suite)
   suite->instance = NULL;
   suite->backend = NULL;
   suite->state = NULL;
+}
+
+static int
+count_fact (void *context, const char *text)
+{
+  unsigned int *facts = context;
+
+  *facts += text != NULL && *text != '\0';
+  return 0;
+}
+
+uint32_t
+suite_ping (struct suite_context *suite, unsigned int *facts, struct berth_error *error)
+{
+  struct berth_text_sink sink = { .struct_size = sizeof sink, .context = facts, .text = count_fact };
+  struct suite_call call;
+  struct berth_call *made = suite_call_begin (&call, suite, NULL, NULL, PING_MS);
+
+  return suite_call_end (&call, suite->backend->lifecycle->ping (made, suite->state, &sink), error);
 }

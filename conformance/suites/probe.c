@@ -9,6 +9,7 @@
  *   deepen NAME COUNT           makes a directory, and as many in each other below it
  *   connect ADDRESS PORT        "connected", or the error (TCP)
  *   send ADDRESS PORT           "sent", or the error (UDP)
+ *   echo PORT                   sends back what it gets on 127.0.0.1, until it is killed
  *   instances COUNT READY STOP  how many inotify instances it could have; makes READY, and waits for STOP unless it is ""
  *   modes DIRECTORY READY STOP  looks at all files in it until STOP is there, and makes READY: each mode that it saw, and how often
  *   socket PATH                 makes one there
@@ -394,6 +395,33 @@ reach (const char *text, long port, int type)
   return errno == EINPROGRESS ? finish_connect (fd) : error_name (errno);
 }
 
+static void
+send_back (int fd)
+{
+  char bytes[4096];
+  ssize_t size;
+
+  while ((size = read (fd, bytes, sizeof bytes)) > 0)
+    if (send (fd, bytes, (size_t) size, MSG_NOSIGNAL) != size)
+      break;
+  close (fd);
+}
+
+static int
+echo (long port)
+{
+  struct sockaddr_in address
+      = { .sin_family = AF_INET, .sin_port = htons ((uint16_t) port), .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+  int fd = socket (AF_INET, SOCK_STREAM, 0);
+
+  if (bind (fd, (struct sockaddr *) &address, sizeof address) < 0 || listen (fd, 16) < 0)
+    return puts (error_name (errno)) < 0;
+  for (int one; (one = accept (fd, NULL, NULL)) >= 0 || errno == ECONNABORTED;)
+    if (one >= 0)
+      send_back (one);
+  return 1;
+}
+
 static int
 deepen (const char *name, long count)
 {
@@ -431,6 +459,8 @@ main (int count, char **arguments)
     return deepen (arguments[2], second);
   if (strcmp (what, "connect") == 0)
     return puts (reach (arguments[2], second, SOCK_STREAM)) < 0;
+  if (strcmp (what, "echo") == 0)
+    return echo (first);
   if (strcmp (what, "socket") == 0)
     return make_socket (arguments[2]);
   if (strcmp (what, "attributes") == 0)

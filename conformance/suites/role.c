@@ -19,9 +19,9 @@ suite_role_start (struct suite_context *suite, const char *role, const char *con
   struct suite_child child = { .pid = -1, .output = -1 };
   BERTH_AUTO_FREE char *report = berth_string_format ("%d", STDERR_FILENO + 1);
   const char *argv[ARGUMENTS_MAX] = { suite->self,      "--role",  role, report, suite->plugin, suite->directory,
-                                      suite->installation_id, suite->tag };
+                                      suite->installation_id, suite->tag, suite->image != NULL ? suite->image : "" };
   posix_spawn_file_actions_t actions;
-  size_t count = 8;
+  size_t count = 9;
   int ends[2];
 
   SUITE_REQUIRE (suite, report != NULL && pipe2 (ends, O_CLOEXEC) == 0, "no pipe");

@@ -34,5 +34,7 @@ bool suite_open (struct suite_context *suite);
 void suite_close (struct suite_context *suite);
 /* The same where the clause is about something else: that it cannot be opened is a warning. */
 bool suite_try_open (struct suite_context *suite);
+/* Whether the runtime is there, and how many facts were told of it. */
+uint32_t suite_ping (struct suite_context *suite, unsigned int *facts, struct berth_error *error);
 
 #endif

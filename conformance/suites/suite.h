@@ -21,6 +21,7 @@ struct suite_context;
 #define SUITE_SLOW 16u       /* more than two seconds */
 #define SUITE_ROOT 4u        /* only root can make it */
 #define SUITE_NO_INSTANCE 8u /* nothing is loaded before it: `instance` is NULL */
+#define SUITE_ALONE 32u      /* measures time, or takes much of the machine: none runs beside it */
 
 /* One clause of contract.md, or one case that belongs to it. */
 struct suite_clause
@@ -31,6 +32,7 @@ struct suite_clause
   uint32_t flags;    /* SUITE_* flags */
   uint32_t seconds;  /* the watchdog; 0: 30 */
   void (*run) (struct suite_context *suite);
+  uint64_t shows; /* BERTH_CAP_* that it shows beside `needs`, where they are declared */
 };
 
 /* What another process does for a clause.  Its standard output goes back to the clause. */
@@ -52,6 +54,7 @@ extern const struct suite suite_lifecycle;
 extern const struct suite suite_commands;
 extern const struct suite suite_files;
 extern const struct suite suite_workspace;
+extern const struct suite suite_processes;
 extern const struct suite suite_network;
 extern const struct suite suite_isolation;
 extern const struct suite suite_escape;
@@ -66,7 +69,9 @@ struct suite_context
   const char *cache_dir;
   const char *config_file; /* berth.conf, with the settings of the command line */
   const char *agent_path;  /* NULL: as configured */
-  const char *self; /* absolute path of the running program */
+  const char *image;      /* of its sandboxes; NULL: none is asked for */
+  const char *account;    /* an account of the image beside root; NULL: none is known */
+  const char *self;       /* absolute path of the running program */
   const struct suite_clause *clause;
   struct berth_registry *registry;
   struct berth_instance *instance; /* NULL with SUITE_NO_INSTANCE */

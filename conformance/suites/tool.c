@@ -18,19 +18,23 @@
 
 extern char **environ;
 
-/* Built beside the suites; a libtool program runs from a folder further down. */
+/* Built beside this program, or installed; below another root, too. */
 char *
 suite_program_path (struct suite_context *suite, const char *program)
 {
   BERTH_AUTO_FREE char *folder = berth_path_parent (suite->self);
-  char *path = berth_string_format ("%s/%s", folder, program);
+  const char *name = berth_path_last (program);
+  char *paths[] = { berth_string_format ("%s/%s", folder, program), berth_string_format (CONFORM_PROGRAMS "/%s", name),
+                    berth_string_format ("%s/../libexec/berth/conform/%s", folder, name) };
+  char *found = NULL;
 
-  if (path != NULL && access (path, X_OK) == 0)
-    return path;
-  free (path);
-  path = berth_string_format ("%s/../%s", folder, program);
-  SUITE_REQUIRE (suite, path != NULL && access (path, X_OK) == 0, "no program %s beside %s", program, suite->self);
-  return path;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (found == NULL && paths[i] != NULL && access (paths[i], X_OK) == 0)
+      found = paths[i];
+    else
+      free (paths[i]);
+  SUITE_REQUIRE (suite, found != NULL, "no program %s beside %s", program, suite->self);
+  return found;
 }
 
 void

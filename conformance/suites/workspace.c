@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "conformance/suites/content.h"
+#include "conformance/suites/platform.h"
 #include "conformance/suites/run.h"
 #include "conformance/suites/tar.h"
 #include "conformance/suites/workspace.h"
@@ -339,6 +340,7 @@ static const struct suite_clause clauses[] = {
   { .id = "W02", .title = "max_bytes stops the stream", .run = w02 },
   { .id = "W03", .title = "import restores into a fresh workspace, owned by the sandbox user", .run = w03 },
   { .id = "W03-there", .title = "import into a workspace in use replaces what it names and leaves the rest", .run = w03_there },
+  { .id = "W03-volume", .title = "an unknown volume is refused", .needs = BERTH_CAP_WORKSPACE_VOLUME, .run = suite_volume },
   { .id = "W04", .title = "hostile archives change nothing outside (D-072)", .flags = SUITE_SLOW, .seconds = 120, .run = suite_w04 },
   { .id = "W05", .title = "a workspace that changes meanwhile exports cleanly", .flags = SUITE_SLOW, .run = w05 },
   { .id = "W06", .title = "64 MiB go through in bounded memory, 1 GiB in a long run", .seconds = 240, .run = w06 },

@@ -39,7 +39,7 @@ $(tail -n 60 "$place/output")"
 }
 
 mkdir "$place/archives" "$place/none"
-if ! "$BERTH_TEST_BUILDDIR/conformance/run-suites" --archives "$place/archives"; then
+if ! "$BERTH_TEST_BUILDDIR/conformance/berth-conform" --archives "$place/archives"; then
   fail 'the archives of W04'
 fi
 fuzz 'frames: every parser of the agent takes any bytes' sdk/agent/fuzz decode "$place/none"

@@ -30,7 +30,7 @@ timeout_run (struct berth_call *call, struct berth_handle *handle, const struct 
   struct berth_run wrapped = *wanted;
   char seconds[32];
 
-  if ((wanted->asks & BERTH_RUN_TIMEOUT) == 0 || wanted->timeout_ms > 2000 || wanted->argument_count > 50)
+  if ((wanted->asks & BERTH_RUN_TIMEOUT) == 0 || wanted->timeout_ms > 4000 || wanted->argument_count > 50)
     return PLAIN->commands->run (call, handle, wanted, sink);
   snprintf (seconds, sizeof seconds, "%d.%03d", (int) (wanted->timeout_ms / 1000), (int) (wanted->timeout_ms % 1000));
   arguments[4] = seconds;

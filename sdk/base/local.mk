@@ -13,7 +13,7 @@ noinst_LTLIBRARIES += %D%/libjson.la
 %C%_libjson_la_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 %C%_libjson_la_LIBADD = $(JSON_LIBS)
 
-check_LTLIBRARIES += %D%/tests/librunner.la
+noinst_LTLIBRARIES += %D%/tests/librunner.la
 %C%_tests_librunner_la_SOURCES = %D%/tests/runner.c %D%/tests/runner.h %D%/tests/stall.c %D%/tests/stall.h
 
 # A main function for a fuzzer's entry points.

@@ -1,4 +1,4 @@
-#include "conformance/place.h"
+#include "conformance/conform/place.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "conformance/child.h"
+#include "conformance/conform/child.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,6 +16,37 @@
 #define EXIT_MS 10000
 #define REPORT_MAX ((size_t) 1 << 20)
 
+/* Signal handlers take no argument. */
+static volatile sig_atomic_t interrupted;
+
+static void
+interrupt (int signal_number)
+{
+  interrupted = signal_number;
+}
+
+static void
+handle_signals (void (*handler) (int))
+{
+  struct sigaction action = { .sa_handler = handler };
+
+  sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
+  sigaction (SIGHUP, &action, NULL);
+}
+
+void
+child_interruptible (void)
+{
+  handle_signals (interrupt);
+}
+
+int
+child_interrupted (void)
+{
+  return interrupted;
+}
+
 struct suite_context
 child_context (const struct place *place, const struct child_setup *setup, int report)
 {
@@ -28,6 +59,8 @@ child_context (const struct place *place, const struct child_setup *setup, int r
                                   .self = setup->self,
                                   .installation_id = place->installation_id,
                                   .tag = place->tag,
+                                  .image = setup->image,
+                                  .account = setup->account,
                                   .report = report };
 }
 
@@ -50,6 +83,7 @@ run_child (const struct place *place, const struct child_setup *setup, const str
   struct suite_context suite = child_context (place, setup, report);
 
   setpgid (0, 0);
+  handle_signals (SIG_DFL);
   signal (SIGPIPE, SIG_IGN);
   job->run (&suite, job);
   exit (0);
@@ -65,7 +99,7 @@ read_report (int fd, struct berth_buffer *report, int64_t deadline_ms)
       struct pollfd wait = { .fd = fd, .events = POLLIN };
       ssize_t size;
 
-      if (report->size > REPORT_MAX || poll (&wait, 1, berth_clock_poll_timeout (deadline_ms)) == 0)
+      if (interrupted != 0 || report->size > REPORT_MAX || poll (&wait, 1, berth_clock_poll_timeout (deadline_ms)) == 0)
         return false;
       size = read (fd, bytes, sizeof bytes);
       if (size == 0)
@@ -93,8 +127,7 @@ reap_child (pid_t pid, int64_t patience_ms)
 
 /* The lines that the child reported; true when it came to its end by itself. */
 static bool
-watch_child (const struct place *place, const struct child_setup *setup, const struct child_job *job, unsigned int seconds,
-             struct berth_buffer *report)
+watch_child (const struct place *place, const struct child_setup *setup, const struct child_job *job, struct berth_buffer *report)
 {
   int ends[2];
   int status = 0;
@@ -108,12 +141,14 @@ watch_child (const struct place *place, const struct child_setup *setup, const s
   if (pid == 0)
     run_child (place, setup, job, ends[1]);
   close (ends[1]);
-  ended = pid > 0 && read_report (ends[0], report, berth_clock_monotonic_ms () + (int64_t) seconds * 1000);
+  ended = pid > 0 && read_report (ends[0], report, berth_clock_monotonic_ms () + (int64_t) job->seconds * 1000);
   close (ends[0]);
   if (pid > 0)
     status = reap_child (pid, ended ? EXIT_MS : 0);
-  if (!ended)
-    berth_buffer_appendf (report, "Fchild:0: no end after %u seconds\n", seconds);
+  if (interrupted != 0)
+    berth_buffer_appendf (report, "Fchild:0: interrupted by signal %d\n", (int) interrupted);
+  else if (!ended)
+    berth_buffer_appendf (report, "Fchild:0: no end after %u seconds\n", job->seconds);
   else if (WIFSIGNALED (status))
     berth_buffer_appendf (report, "Fchild:0: died of signal %d\n", WTERMSIG (status));
   else if (WIFEXITED (status) && WEXITSTATUS (status) != 0)
@@ -146,7 +181,7 @@ check_left (const struct place *place, struct berth_buffer *report)
 }
 
 void
-child_perform (const struct child_setup *setup, const struct child_job *job, unsigned int seconds, struct berth_buffer *report)
+child_perform (const struct child_setup *setup, const struct child_job *job, struct berth_buffer *report)
 {
   struct place place;
 
@@ -154,8 +189,14 @@ child_perform (const struct child_setup *setup, const struct child_job *job, uns
     berth_buffer_appendf (report, "Fchild:0: no directory: %s\n", strerror (errno));
   else
     {
-      if (!watch_child (&place, setup, job, seconds, report))
-        watch_child (&place, setup, &(struct child_job) { .run = sweep }, SWEEP_SECONDS, report);
+      if (!watch_child (&place, setup, job, report))
+        {
+          int was_interrupted = interrupted;
+
+          interrupted = 0;
+          watch_child (&place, setup, &(struct child_job) { .run = sweep, .seconds = SWEEP_SECONDS }, report);
+          interrupted = was_interrupted;
+        }
       check_left (&place, report);
     }
   place_free (&place);

@@ -1,6 +1,6 @@
 /* place.h - the directories and names that one clause has for itself. */
-#ifndef CONFORMANCE_PLACE_H
-#define CONFORMANCE_PLACE_H
+#ifndef CONFORMANCE_CONFORM_PLACE_H
+#define CONFORMANCE_CONFORM_PLACE_H
 
 #include <limits.h>
 
