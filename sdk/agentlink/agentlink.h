@@ -9,6 +9,13 @@
 
 #include <berth/backend.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What libberth-sdk shows. */
+#pragma GCC visibility push(default)
+
 #define AGENTLINK_MAGIC UINT64_C (0x6b6e696c746e6761)
 #define AGENTLINK_HELLO_MS 5000 /* more where the agent moves or the machine is busy */
 
@@ -100,5 +107,11 @@ int agentlink_own (struct berth_call *call, struct agentlink *link);
 
 /* The agent kills everything and exits; returns 0 once its connection is closed. */
 int agentlink_end (struct berth_call *call, struct agentlink *link);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,13 @@
 
 #include <berth/services.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What libberth-sdk shows. */
+#pragma GCC visibility push(default)
+
 enum berth_tar_kind
 {
   BERTH_TAR_FILE = 1,
@@ -83,5 +90,11 @@ int berth_tar_reader_next (struct berth_tar_reader *reader, struct berth_tar_mem
 /* 1 with the next piece of its data, in order; 0 when there is no more. */
 int berth_tar_reader_data (struct berth_tar_reader *reader, const void **bytes, size_t *size, uint64_t *offset);
 void berth_tar_reader_free (struct berth_tar_reader *reader);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
