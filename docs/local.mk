@@ -1,7 +1,7 @@
 # docs
 EXTRA_DIST += %D%/performance.md %D%/performance.svg
 EXTRA_DIST += %D%/abi-mapping.md %D%/abi-rules.md %D%/agent-protocol.md %D%/architecture.md \
-	%D%/berth-backend.pod %D%/berth-conform.pod %D%/berth.pod %D%/cases.md %D%/domain-model.md %D%/security.md
+	%D%/berth-backend.pod %D%/conformance/ns.md %D%/berth-conform.pod %D%/berth.pod %D%/cases.md %D%/domain-model.md %D%/security.md
 CLEANFILES += %D%/berth.1 %D%/berth-backend.3 %D%/berth-conform.1
 
 if HAVE_POD2MAN
