@@ -183,11 +183,13 @@ ns_users_spare (struct berth_state *state, struct ns_users *users)
   if (users->space < 0)
     return;
   pthread_mutex_lock (&state->spare.mutex);
-  BERTH_AUTO_FD int before = state->spare.space;
+  int before = state->spare.space;
   state->spare.space = users->space;
   state->spare.range = users->range;
   pthread_mutex_unlock (&state->spare.mutex);
   users->space = -1;
+  if (before >= 0)
+    close (before);
 }
 
 int
